@@ -1,0 +1,53 @@
+# `make help` lists what there is. Needed: Python 3.11 or later, make, and the package registry that pip is set up for.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help up test test-all lint format bench lock wheel clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+up: $(READY) ## Show the engine at work, in the terminal
+	@$(BIN)/podstrat demo
+
+test: lint ## Lint, types, import contracts, tests with the coverage of strategy/
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+test-all: lint ## The same, with the tests that take long
+	$(BIN)/python -m pytest --cov --cov-report=term -m ""
+
+lint: $(READY) ## Lint, formatting, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(READY) ## Format the code and mend what the linter can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY) ## Measure the engine against json.loads of the same pods
+	$(BIN)/python bench/engine.py
+
+lock: $(READY) ## Bring requirements.lock up to pyproject.toml; UPGRADE=1 takes newer versions too
+	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade) --quiet --output-file requirements.lock
+
+wheel: $(READY) ## Build the wheel into dist/
+	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist .
+
+clean: ## Remove caches and build output (the environment stays: it is .venv)
+	rm -rf dist .coverage htmlcov .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+# The environment, made again when what it is made from changes.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("podstrat needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@

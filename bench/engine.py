@@ -1,0 +1,155 @@
+"""How long the engine takes, as a ratio to json.loads of the same bytes in the same run.
+
+    python bench/engine.py [--pods 1000] [--rounds 5]
+
+Machines are noisy, so each figure is the best of several rounds, and only ratios are worth comparing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from strategy.engine import Engine
+
+BUDGETS = {"create from a dict": 6.0, "create from bytes": 8.0, "update from dicts": 9.0, "update_status from dicts": 9.0}
+
+
+def pod(number: int, containers: int = 3) -> dict[str, Any]:
+    """A pod as people write them: with three containers about 4 KB of JSON, and no two alike."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"worker-{number}",
+            "namespace": "default",
+            "labels": {"app": "worker", "tier": "backend", "index": str(number)},
+            "annotations": {"example.com/owner": f"team-{number % 7}", "example.com/revision": str(number)},
+        },
+        "spec": {
+            "serviceAccountName": "worker",
+            "nodeSelector": {"kubernetes.io/os": "linux", "example.com/pool": f"pool-{number % 5}"},
+            "securityContext": {"runAsNonRoot": True, "fsGroup": 2000 + number, "seccompProfile": {"type": "RuntimeDefault"}},
+            "tolerations": [{"key": "example.com/dedicated", "operator": "Equal", "value": "batch", "effect": "NoSchedule"}],
+            "volumes": [
+                {"name": "config", "configMap": {"name": f"config-{number}", "items": [{"key": "a.yaml", "path": "a.yaml"}]}},
+                {"name": "scratch", "emptyDir": {"sizeLimit": "1Gi"}},
+                {"name": "secret", "secret": {"secretName": f"secret-{number}"}},
+            ],
+            "containers": [container(number, i) for i in range(containers)],
+        },
+    }
+
+
+def container(number: int, i: int) -> dict[str, Any]:
+    return {
+        "name": f"c{i}",
+        "image": f"registry.example.com/team/worker-{i}:{number}",
+        "args": ["--port", str(8000 + i), "--shard", str(number)],
+        "ports": [{"name": f"http-{i}", "containerPort": 8000 + i}, {"name": f"metrics-{i}", "containerPort": 9000 + i}],
+        "env": [
+            {"name": "SHARD", "value": str(number)},
+            {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+            {"name": "PASSWORD", "valueFrom": {"secretKeyRef": {"name": f"secret-{number}", "key": "password"}}},
+            {"name": "LOG_LEVEL", "value": "info"},
+        ],
+        "resources": {"requests": {"cpu": "250m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}},
+        "volumeMounts": [
+            {"name": "config", "mountPath": "/etc/worker", "readOnly": True},
+            {"name": "scratch", "mountPath": "/scratch"},
+            {"name": "secret", "mountPath": "/var/run/secret", "readOnly": True},
+        ],
+        "livenessProbe": {"httpGet": {"path": "/healthz", "port": f"http-{i}"}, "initialDelaySeconds": 5, "periodSeconds": 10},
+        "readinessProbe": {"httpGet": {"path": "/ready", "port": 8000 + i}, "periodSeconds": 5},
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+
+
+def refused(number: int) -> dict[str, Any]:
+    """A pod with thirty faults."""
+    bad = pod(number, 10)
+    for each in bad["spec"]["containers"]:
+        each["name"] = each["name"].upper()
+        each["ports"][0]["containerPort"] = 70000
+        each["imagePullPolicy"] = "Sometimes"
+    return bad
+
+
+def seconds(function: Callable[[Any], Any], inputs: list[Any], rounds: int) -> float:
+    """The best time of several rounds over all inputs, for one input."""
+    best = float("inf")
+    for _ in range(rounds):
+        gc.collect()
+        gc.disable()
+        start = time.perf_counter()
+        for each in inputs:
+            function(each)
+        best = min(best, time.perf_counter() - start)
+        gc.enable()
+    return best / len(inputs)
+
+
+def running(stored: dict[str, Any]) -> dict[str, Any]:
+    """The stored pod as a kubelet would report it."""
+    statuses = [
+        {"name": each["name"], "image": each["image"], "imageID": "", "ready": True, "restartCount": 0, "started": True,
+         "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}
+        for each in stored["spec"]["containers"]
+    ]  # fmt: skip
+    conditions = [{"type": "Ready", "status": "True"}, {"type": "PodScheduled", "status": "True"}]
+    return {**stored, "status": {**stored["status"], "phase": "Running", "conditions": conditions, "containerStatuses": statuses}}
+
+
+def image_changed(stored: dict[str, Any]) -> dict[str, Any]:
+    first, *rest = stored["spec"]["containers"]
+    return {**stored, "spec": {**stored["spec"], "containers": [{**first, "image": first["image"] + "x"}, *rest]}}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pods", type=int, default=1000, help="how many distinct pods (default 1000)")
+    parser.add_argument("--rounds", type=int, default=5, help="how many rounds, of which the best counts (default 5)")
+    args = parser.parse_args()
+    engine = Engine()
+
+    pods = [pod(number) for number in range(args.pods)]
+    texts = [json.dumps(each).encode() for each in pods]
+    stored = [engine.create(each).pod for each in pods]
+    assert all(engine.create(each).ok for each in pods[:10]), "the benchmark's own pods are refused"
+    updates = [(image_changed(each), each) for each in stored if each]
+    statuses = [(running(each), each) for each in stored if each]
+    assert engine.update(*updates[0]).ok, "the benchmark's own update is refused"
+    assert engine.update_status(*statuses[0]).ok, "the benchmark's own status is refused"
+
+    unit = seconds(json.loads, texts, args.rounds)
+    size = sum(map(len, texts)) // len(texts)
+    print(f"{args.pods} distinct pods of {size} bytes; json.loads {unit * 1e6:.1f} µs = 1")
+    for name, function, inputs in (
+        ("create from a dict", engine.create, pods),
+        ("create from bytes", engine.create, texts),
+        ("update from dicts", lambda pair: engine.update(*pair), updates),
+        ("update_status from dicts", lambda pair: engine.update_status(*pair), statuses),
+    ):
+        taken = seconds(function, inputs, args.rounds)
+        print(f"{name:28} {taken * 1e6:8.1f} µs  ratio {taken / unit:5.2f}  budget {BUDGETS[name]:.0f}")
+
+    print("containers      create/container   create/json.loads")
+    for count in (1, 10, 50):
+        several = [pod(number, count) for number in range(max(10, args.pods // (5 * count)))]
+        taken = seconds(engine.create, several, args.rounds)
+        loads = seconds(json.loads, [json.dumps(each) for each in several], args.rounds)
+        print(f"{count:10} {taken / count * 1e6:15.1f} µs  {taken / loads:18.2f}")
+
+    wrong = [refused(number) for number in range(max(10, args.pods // 10))]
+    found = len(engine.create(wrong[0]).errors)
+    taken = seconds(engine.create, wrong, args.rounds)
+    loads = seconds(json.loads, [json.dumps(each) for each in wrong], args.rounds)
+    print(f"refused with {found} errors, ten containers: {taken * 1e6:.1f} µs, ratio {taken / loads:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""The command `podstrat`: finds the sub-command, runs it, and turns what happens into an exit code.
+
+A sub-command is a module with two functions, `arguments(parser)` and `run(args) -> int`, and a row in COMMANDS.
+It is imported when it is run, so that no command waits for what another one needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from podstrat import __version__, exits
+
+
+class Command(NamedTuple):
+    """One sub-command: where it lives, and its line in the help."""
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "demo": Command("podstrat.demo", "a pod's life through the engine, in the terminal"),
+    "gates": Command("podstrat.gates", "the feature gates that touch pods, and their state in each release"),
+}
+
+_EPILOG = """\
+exit codes:
+  0  all is well
+  1  what was looked at is not valid
+  2  the arguments are wrong, or a file cannot be read or written
+  3  a bug in podstrat (set PODSTRAT_DEBUG=1 to see the traceback)
+
+`podstrat COMMAND --help` explains a command."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the result is the exit code."""
+    try:
+        code = _run(sys.argv[1:] if argv is None else argv)
+        _flush()  # here, where a reader that has gone away is still ours to handle
+        return code
+    except BrokenPipeError:
+        _abandon_output()
+        return exits.BROKEN_PIPE
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED
+    except OSError as error:
+        _abandon_output()
+        return _fail(str(error), exits.USAGE)
+    except exits.BadArguments as error:
+        return _fail(str(error), exits.USAGE)
+    except Exception as error:
+        return _bug(error)
+
+
+def _run(argv: Sequence[str]) -> int:
+    # The options of the whole command take no values, so the first other word is the sub-command.
+    at = next((i for i, word in enumerate(argv) if not word.startswith("-")), len(argv))
+    top = _parser()
+    try:
+        name = top.parse_args(argv[: at + 1]).command
+        if name not in COMMANDS:
+            what = f"unknown command {name!r}" if name else "a command is needed"
+            top.error(f"{what} (there is: {', '.join(COMMANDS)})")
+        command = importlib.import_module(COMMANDS[name].module)
+        parser = argparse.ArgumentParser(prog=f"podstrat {name}", description=command.__doc__, formatter_class=_Formatter)
+        command.arguments(parser)
+        args = parser.parse_args(argv[at + 1 :])
+    except SystemExit as end:  # --help and --version end with 0, what argparse refuses with 2
+        return end.code if isinstance(end.code, int) else exits.USAGE
+    code: int = command.run(args)
+    return code
+
+
+_Formatter = argparse.RawDescriptionHelpFormatter
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="podstrat",
+        usage="podstrat [--help] [--version] COMMAND ...",
+        description="What the Kubernetes API server does to a Pod.\n\ncommands:\n" + _listing(),
+        epilog=_EPILOG,
+        formatter_class=_Formatter,
+    )
+    parser.add_argument("--version", action="version", version=f"podstrat {__version__}")
+    parser.add_argument("command", metavar="COMMAND", nargs="?", help=argparse.SUPPRESS)
+    return parser
+
+
+def _listing() -> str:
+    width = max(map(len, COMMANDS))
+    return "\n".join(f"  {name:{width}}  {command.help}" for name, command in COMMANDS.items())
+
+
+def _fail(text: str, code: int) -> int:
+    print(f"podstrat: {text}", file=sys.stderr)
+    return code
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get("PODSTRAT_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    advice = "" if os.environ.get("PODSTRAT_DEBUG") else " Set PODSTRAT_DEBUG=1 to see where it happened."
+    return _fail(f"internal error: {what}\nThis is a bug in podstrat, not in your input.{advice}", exits.BUG)
+
+
+def _flush() -> None:
+    print(end="", flush=True)  # unlike sys.stdout.flush() this works when standard output is closed
+
+
+def _abandon_output() -> None:
+    """Where what is left to print cannot be written, throw it away, or the interpreter would try again and complain."""
+    try:
+        _flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

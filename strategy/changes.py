@@ -1,0 +1,86 @@
+"""What a verb did to the pod that was sent: each change with its reason, as data and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from strategy import gotext
+from strategy.context import Pod
+from strategy.field import Place
+
+Dropped = Sequence[tuple[str, str]]
+
+
+class Change(NamedTuple):
+    """One field that came out otherwise than it was sent."""
+
+    kind: str
+    """defaulted, dropped, reset, unknown, or generation."""
+    path: str
+    before: Any
+    after: Any
+    reason: str
+
+    def __str__(self) -> str:
+        if self.kind == "generation":
+            return f"generation {self.before} -> {self.after} because {self.reason}"
+        if self.kind in ("dropped", "unknown"):
+            return f"dropped {self.path} ({self.reason})"
+        return f"{self.kind} {self.path} to {gotext.to_json(self.after)}"
+
+
+def between(sent: Pod, made: Pod, dropped: Dropped, unknown: Sequence[str], old: Pod | None) -> Iterator[Change]:
+    """What differs between the pod as it was read and the pod that would be stored."""
+    for complaint in unknown:
+        yield Change("unknown", complaint, None, None, "the server does not keep it")
+    gates = {path: gate for gate, path in dropped}
+    for place, before, after in _differences(sent, made, ()):
+        text = _text(place)
+        if text == "metadata.generation":
+            continue
+        if text in gates:
+            yield Change("dropped", text, before, after, f"gate {gates[text]} is off")
+        elif before is None:
+            yield Change("defaulted", text, before, after, "not set")
+        else:
+            yield Change("reset", text, before, after, "not the client's to set" if after is None else "the server's own value")
+    yield from _generation(made, old)
+
+
+def _generation(made: Pod, old: Pod | None) -> Iterator[Change]:
+    number = made["metadata"].get("generation", 0)
+    if old is None:
+        yield Change("generation", "metadata.generation", 0, number, "the pod is new")
+        return
+    stored = old["metadata"].get("generation", 0)
+    if number != stored:
+        moved = [_text(path) for path, _, _ in _differences(old["spec"], made["spec"], ("spec",))]
+        reason = f"{', '.join(moved)} changed" if moved else "it is being deleted"
+        yield Change("generation", "metadata.generation", stored, number, reason)
+
+
+def _differences(a: Any, b: Any, at: Place) -> Iterator[tuple[Place, Any, Any]]:
+    """Where two values differ, as deep as they have the same shape."""
+    if a == b:
+        return
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in {**a, **b}:
+            yield from _differences(a.get(key), b.get(key), (*at, key))
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for i, (x, y) in enumerate(zip(a, b, strict=True)):
+            yield from _differences(x, y, (*at, i))
+    else:
+        yield at, a, b
+
+
+def _text(place: Place) -> str:
+    text = ""
+    for step in place:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif step.isidentifier():
+            text += f".{step}"
+        else:
+            text += f"[{step}]"
+    return text.lstrip(".")

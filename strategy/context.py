@@ -1,0 +1,52 @@
+"""What a rule may know beside the object: the release, its gates, its types, and the stored object on an update."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from strategy.types import Types
+
+Pod = dict[str, Any]
+Version = tuple[int, int]
+
+V1_35: Version = (1, 35)
+V1_36: Version = (1, 36)
+V1_37: Version = (1, 37)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One engine's settings, and on an update the stored object."""
+
+    version: Version
+    gates: frozenset[str]
+    """The gates that are on."""
+    types: Types
+    switches: frozenset[str] = frozenset()
+    """What the design documents ask for beyond the server; see strategy.switches."""
+    allow_privileged: bool = True
+    old: Pod | None = None
+    """The stored object; None on create."""
+    in_use: Callable[[str, Pod, Version], bool] | None = None
+    """Whether a stored object already uses what a gate guards."""
+
+    def updating(self, old: Pod) -> Context:
+        """The same, for an update of this stored object."""
+        return replace(self, old=old)
+
+    def allows(self, gate: str) -> bool:
+        """Whether the gate is on, or the stored object already uses what it guards.
+
+        Asked only where something would be refused or dropped, so a healthy object never pays for the look.
+        """
+        if gate in self.gates:
+            return True
+        return self.old is not None and self.in_use is not None and self.in_use(gate, self.old, self.version)
+
+    @property
+    def name_unit(self) -> str:
+        """How the release words the length of a label key: in bytes since 1.35, in characters before."""
+        return "bytes" if self.version >= V1_35 else "characters"

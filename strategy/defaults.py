@@ -1,0 +1,342 @@
+"""Defaulting: what the server fills in between decoding a pod and its strategy, in the server's order.
+
+Every function changes what it is given, and doing it twice is doing it once. A pod template gets pod_spec and
+drop_init_annotations; everything else here is done to pods only.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from strategy import image, quantity, resources
+from strategy.context import Context, Pod
+from strategy.resources import Totals
+
+Part = dict[str, Any]
+
+SPEC = (
+    ("dnsPolicy", "ClusterFirst"),
+    ("restartPolicy", "Always"),
+    ("terminationGracePeriodSeconds", 30),
+    ("schedulerName", "default-scheduler"),
+)
+PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+PROBE = (("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3))
+FILE_MODE = (("defaultMode", 0o644),)
+VOLUMES: dict[str, tuple[tuple[str, Any], ...]] = {
+    "hostPath": (("type", ""),),
+    "secret": FILE_MODE,
+    "configMap": FILE_MODE,
+    "downwardAPI": FILE_MODE,
+    "projected": FILE_MODE,
+    "iscsi": (("iscsiInterface", "default"),),
+    "rbd": (("pool", "rbd"), ("user", "admin"), ("keyring", "/etc/ceph/keyring")),
+    "azureDisk": (("cachingMode", "ReadWrite"), ("kind", "Shared"), ("fsType", "ext4"), ("readOnly", False)),
+    "scaleIO": (("storageMode", "ThinProvisioned"), ("fsType", "xfs")),
+}
+TOKEN_SECONDS = 3600
+REMEMBERED = 64
+LEGACY_ANNOTATIONS = frozenset(
+    f"pod.{stage}.kubernetes.io/{what}" for stage in ("alpha", "beta") for what in ("init-containers", "init-container-statuses")
+)
+STATUS_LISTS = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
+
+
+def pod(pod: Pod, ctx: Context) -> None:
+    """A decoded pod becomes what the strategy sees.
+
+    Upstream: SetObjectDefaults_Pod, Convert_v1_Pod_To_core_Pod
+    """
+    spec = pod["spec"]
+    # Requests are taken from limits, and summed for the pod, before anything is rounded.
+    for kind in ("containers", "initContainers"):
+        for container in spec.get(kind) or ():
+            _requests_from_limits(container["resources"])
+    if "resources" in spec and "PodLevelResources" in ctx.gates and "PodLevelResourcesFixDefaulting" not in ctx.gates:
+        _fill_pod_level(spec, fixed=False)
+    if "enableServiceLinks" not in spec:
+        spec["enableServiceLinks"] = True
+    if spec.get("hostNetwork"):
+        _host_ports(spec)
+    pod_spec(spec, ctx)
+    if spec["terminationGracePeriodSeconds"] < 0:
+        spec["terminationGracePeriodSeconds"] = 1
+    drop_init_annotations(pod["metadata"])
+    if status := pod.get("status"):
+        _status(status)
+
+
+def _requests_from_limits(amounts: Part) -> None:
+    """What a container limits and does not request, it requests up to the limit; a request of 0 is one.
+
+    Upstream: SetDefaults_Pod
+    """
+    limits = amounts.get("limits")
+    if limits is None:
+        return
+    requests = amounts.get("requests")
+    if requests is None:
+        amounts["requests"] = dict(limits)
+        return
+    for name in limits:
+        if name not in requests:
+            requests[name] = limits[name]
+
+
+def _host_ports(spec: Part) -> None:
+    """On the host network a container port is the host's port as well.
+
+    Upstream: defaultHostNetworkPorts
+    """
+    for kind in ("containers", "initContainers"):
+        for container in spec.get(kind) or ():
+            for port in container.get("ports") or ():
+                if "hostPort" not in port and port["containerPort"]:
+                    port["hostPort"] = port["containerPort"]
+
+
+def _status(status: Part) -> None:
+    """Amounts are rounded as in the spec, and podIP is the first of podIPs: where they differ, podIP is right.
+
+    Upstream: SetDefaults_ResourceList, Convert_v1_PodStatus_To_core_PodStatus
+    """
+    for kind in STATUS_LISTS:
+        for each in status.get(kind) or ():
+            _round_up(each.get("allocatedResources"))
+            _round_requirements(each.get("resources"))
+    _round_up(status.get("allocatedResources"))
+    _round_requirements(status.get("resources"))
+    first, every = status.get("podIP"), status.get("podIPs")
+    if first and (not every or every[0].get("ip") != first):
+        status["podIPs"] = [{"ip": first}]
+    elif every and every[0].get("ip"):
+        status["podIP"] = every[0]["ip"]
+
+
+def drop_init_annotations(metadata: Part) -> None:
+    """The annotations in which init containers once lived are gone.
+
+    Upstream: dropInitContainerAnnotations
+    """
+    annotations = metadata.get("annotations")
+    if annotations and not LEGACY_ANNOTATIONS.isdisjoint(annotations):
+        metadata["annotations"] = {key: text for key, text in annotations.items() if key not in LEGACY_ANNOTATIONS}
+
+
+# ---- the spec, of pods and of templates --------------------------------------------------------------------------------
+
+
+def pod_spec(spec: Part, ctx: Context) -> None:
+    """The defaults of a pod's or a template's spec.
+
+    Upstream: SetDefaults_PodSpec and what is generated for its parts, Convert_v1_PodSpec_To_core_PodSpec
+    """
+    for key, value in SPEC:
+        if key not in spec:
+            spec[key] = value
+    if "securityContext" not in spec:
+        spec["securityContext"] = {}
+    for volume in spec.get("volumes") or ():
+        _volume(volume, ctx)
+    name_protocol = "H2CContainerProbe" in ctx.gates
+    for kind in ("initContainers", "containers", "ephemeralContainers"):
+        for container in spec.get(kind) or ():
+            _container(container, name_protocol)
+    _round_up(spec.get("overhead"))
+    _round_requirements(spec.get("resources"))
+    # serviceAccount is the older name of serviceAccountName, which wins.
+    if name := spec.get("serviceAccountName"):
+        spec["serviceAccount"] = name
+    elif name := spec.get("serviceAccount"):
+        spec["serviceAccountName"] = name
+
+
+def _container(container: Part, name_protocol: bool) -> None:
+    """Upstream: SetDefaults_Container, SetDefaults_EphemeralContainer"""
+    if "imagePullPolicy" not in container:
+        container["imagePullPolicy"] = image.default_pull_policy(container.get("image", ""))
+    if "terminationMessagePath" not in container:
+        container["terminationMessagePath"] = "/dev/termination-log"
+    if "terminationMessagePolicy" not in container:
+        container["terminationMessagePolicy"] = "File"
+    for port in container.get("ports") or ():
+        if "protocol" not in port:
+            port["protocol"] = "TCP"
+    for variable in container.get("env") or ():
+        if "valueFrom" in variable:
+            _env_source(variable["valueFrom"])
+    if amounts := container["resources"]:
+        _round_requirements(amounts)
+    for kind in PROBES:
+        if kind in container:
+            _probe(container[kind], name_protocol)
+    if "lifecycle" in container:
+        for hook in ("postStart", "preStop"):
+            http = (container["lifecycle"].get(hook) or {}).get("httpGet")
+            if http is not None:
+                _http_get(http, name_protocol)
+
+
+def _env_source(source: Part) -> None:
+    if "fieldRef" in source:
+        source["fieldRef"].setdefault("apiVersion", "v1")
+    if "fileKeyRef" in source:
+        source["fileKeyRef"].setdefault("optional", False)
+
+
+def _probe(probe: Part, name_protocol: bool) -> None:
+    """Upstream: SetDefaults_Probe"""
+    for key, value in PROBE:
+        if key not in probe:
+            probe[key] = value
+    if "httpGet" in probe:
+        _http_get(probe["httpGet"], name_protocol)
+    if "grpc" in probe and probe["grpc"].get("service") is None:
+        probe["grpc"]["service"] = ""
+
+
+def _http_get(action: Part, name_protocol: bool) -> None:
+    """Upstream: SetDefaults_HTTPGetAction"""
+    if "path" not in action:
+        action["path"] = "/"
+    if "scheme" not in action:
+        action["scheme"] = "HTTP"
+    if name_protocol and "protocol" not in action:
+        action["protocol"] = "HTTP1"
+
+
+def _volume(volume: Part, ctx: Context) -> None:
+    """A volume without a source is an empty directory.
+
+    Upstream: SetDefaults_Volume and those of the sources
+    """
+    if len(volume) == 1:
+        volume["emptyDir"] = {}
+        return
+    # A volume with several sources is refused later; until then each of them has its defaults.
+    for kind, source in volume.items():
+        for key, value in VOLUMES.get(kind, ()):
+            if key not in source:
+                source[key] = value
+    if "downwardAPI" in volume:
+        _downward_items(volume["downwardAPI"])
+    if "projected" in volume:
+        for projection in volume["projected"].get("sources") or ():
+            _projection(projection)
+    if "ephemeral" in volume and "volumeClaimTemplate" in volume["ephemeral"]:
+        claim = volume["ephemeral"]["volumeClaimTemplate"]["spec"]
+        claim.setdefault("volumeMode", "Filesystem")
+        _round_requirements(claim["resources"])
+    if "image" in volume and "ImageVolume" in ctx.gates and "pullPolicy" not in volume["image"]:
+        volume["image"]["pullPolicy"] = image.default_pull_policy(volume["image"].get("reference", ""))
+
+
+def _downward_items(source: Part) -> None:
+    for item in source.get("items") or ():
+        if "fieldRef" in item:
+            item["fieldRef"].setdefault("apiVersion", "v1")
+
+
+def _projection(projection: Part) -> None:
+    if "downwardAPI" in projection:
+        _downward_items(projection["downwardAPI"])
+    if "serviceAccountToken" in projection:
+        projection["serviceAccountToken"].setdefault("expirationSeconds", TOKEN_SECONDS)
+
+
+# ---- amounts -----------------------------------------------------------------------------------------------------------
+
+
+def _round_requirements(requirements: Part | None) -> None:
+    if requirements:
+        _round_up(requirements.get("limits"))
+        _round_up(requirements.get("requests"))
+
+
+def _round_up(amounts: dict[str, str] | None) -> None:
+    """In a resource list nothing is finer than a milli-unit.
+
+    Upstream: SetDefaults_ResourceList
+    """
+    if not amounts:
+        return
+    for name, text in amounts.items():
+        # A long text is not worth remembering; rounding one that needs none gives it back.
+        if len(text) > REMEMBERED or not _is_milli(text):
+            amounts[name] = quantity.printed(quantity.round_up_milli(text))
+
+
+@lru_cache(maxsize=4096)
+def _is_milli(text: str) -> bool:
+    return quantity.parse(text).is_milli
+
+
+def pod_level_resources(pod: Pod, ctx: Context) -> None:
+    """What spec.resources leaves out follows from the containers: done just before validation, not at decoding.
+
+    The objects inside spec.resources are replaced, not changed: they may be the stored pod's.
+    Upstream: DefaultPodLevelResources
+    """
+    if "PodLevelResourcesFixDefaulting" in ctx.gates and "PodLevelResources" in ctx.gates and "resources" in pod["spec"]:
+        _fill_pod_level(pod["spec"], fixed=True)
+
+
+def _fill_pod_level(spec: Part, fixed: bool) -> None:
+    """Pod-level resources that name anything are completed; an empty object stays empty."""
+    given = spec["resources"]
+    limits, requests = dict(given.get("limits") or {}), dict(given.get("requests") or {})
+    if not limits and not requests:
+        return
+    total = resources.aggregate_limits(spec)
+    _fill_huge_page_limits(limits, requests, total)
+    # Before the fix a pod that gave only requests kept exactly those.
+    if limits or fixed:
+        _fill_requests(limits, requests, resources.aggregate_requests(spec))
+    if fixed:
+        _fill_limits(limits, requests, total, spec)
+    spec["resources"] = {**given, **({"limits": limits} if limits else {}), **({"requests": requests} if requests else {})}
+
+
+def _fill_huge_page_limits(limits: Part, requests: Part, total: Totals) -> None:
+    """Huge pages that the containers limit are limited for the pod, unless it speaks of them itself.
+
+    Upstream: defaultHugePagePodLimits
+    """
+    for name, amount in total.items():
+        if name.startswith(resources.HUGEPAGES) and name not in requests and name not in limits:
+            limits[name] = quantity.printed(amount.text)
+
+
+def _fill_requests(limits: Part, requests: Part, total: Totals) -> None:
+    """The pod requests what its containers do, or else up to its limit. Huge pages cannot be overcommitted: always the limit.
+
+    Upstream: defaultPodRequests
+    """
+    for name, amount in total.items():
+        if name in resources.COMPUTE and name not in requests:
+            requests[name] = quantity.printed(amount.text)
+    for name, text in limits.items():
+        if name not in requests and resources.is_pod_level(name):
+            requests[name] = text
+
+
+def _fill_limits(limits: Part, requests: Part, total: Totals, spec: Part) -> None:
+    """Where every container has a limit the pod has one: their sum, or its own request if that is more.
+
+    An ephemeral container cannot have a limit, so a pod with one gets none: that is how the server counts.
+    Upstream: defaultPodLevelLimits, aggregateContainerLimits
+    """
+    for name, text in requests.items():
+        if name in limits or name not in total or not resources.is_pod_level(name) or not _all_limit(spec, name):
+            continue
+        amount = total[name]
+        limits[name] = text if quantity.parse(text) > amount else quantity.printed(amount.text)
+
+
+def _all_limit(spec: Part, name: str) -> bool:
+    return all(
+        name in (container["resources"].get("limits") or ())
+        for kind in ("containers", "initContainers", "ephemeralContainers")
+        for container in spec.get(kind) or ()
+    )

@@ -1,0 +1,102 @@
+"""What a request asks for beside its body: the query, and DeleteOptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from strategy import errors, field, gotext
+from strategy.field import Errors
+from strategy.request import Request
+
+META_GROUP = "meta.k8s.io"
+FIELD_MANAGER_LIMIT = 128
+FIELD_VALIDATIONS = ("", "Ignore", "Strict", "Warn")
+PROPAGATION_POLICIES = ("Foreground", "Background", "Orphan")
+
+
+def check(request: Request) -> None:
+    """The options of a write are known ones.
+
+    Upstream: ValidateCreateOptions, ValidateUpdateOptions, ValidatePatchOptions
+    """
+    kind = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}[request.verb]
+    if faults := list(_faults(request)):
+        raise errors.Invalid(kind, "", faults, META_GROUP)
+
+
+def _faults(request: Request) -> Errors:
+    if request.verb == "patch" and one(request, "force"):
+        yield field.forbidden("force", "may not be specified for non-apply patch")
+    yield from _field_manager(one(request, "fieldManager"))
+    yield from _dry_run(several(request.options, "dryRun"))
+    validation = one(request, "fieldValidation")
+    if validation not in FIELD_VALIDATIONS:
+        detail = "supported values: " + gotext.joined(list(FIELD_VALIDATIONS))
+        yield field.FieldError("FieldValueNotSupported", "fieldValidation", validation, detail, gotext.quote(validation))
+
+
+def _field_manager(name: str) -> Errors:
+    if len(name.encode()) > FIELD_MANAGER_LIMIT:
+        yield field.too_long("fieldManager", FIELD_MANAGER_LIMIT)
+    at = 0
+    for char in name:
+        if not char.isprintable():
+            yield field.invalid("fieldManager", name, f"invalid character U+{ord(char):04X} (at position {at})")
+        at += len(char.encode())
+
+
+def _dry_run(values: Sequence[str]) -> Errors:
+    if any(value != "All" for value in values):
+        yield field.not_supported("dryRun", list(values), ["All"])
+
+
+def one(request: Request, name: str) -> str:
+    """An option that is given once; empty where it is not given."""
+    values = several(request.options, name)
+    return values[0] if values else ""
+
+
+def several(options: Mapping[str, str | Sequence[str]], name: str) -> Sequence[str]:
+    value = options.get(name)
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else value
+
+
+def is_dry_run(request: Request) -> bool:
+    return bool(several(request.options, "dryRun"))
+
+
+def delete_from_query(request: Request) -> dict[str, Any]:
+    """DeleteOptions of a request without a body."""
+    options: dict[str, Any] = {}
+    if dry_run := several(request.options, "dryRun"):
+        options["dryRun"] = list(dry_run)
+    if policy := one(request, "propagationPolicy"):
+        options["propagationPolicy"] = policy
+    if grace := one(request, "gracePeriodSeconds"):
+        try:
+            options["gracePeriodSeconds"] = int(grace)
+        except ValueError:
+            raise errors.BadRequest(f"strconv.ParseInt: parsing {gotext.quote(grace)}: invalid syntax") from None
+    for name in ("orphanDependents", "ignoreStoreReadErrorWithClusterBreakingPotential"):
+        if word := one(request, name):
+            options[name] = word.lower() not in ("false", "0")
+    return options
+
+
+def check_delete(options: Mapping[str, Any]) -> None:
+    """Upstream: ValidateDeleteOptions"""
+    if faults := list(_delete_faults(options)):
+        raise errors.Invalid("DeleteOptions", "", faults, META_GROUP)
+
+
+def _delete_faults(options: Mapping[str, Any]) -> Errors:
+    policy = options.get("propagationPolicy")
+    if policy is not None and options.get("orphanDependents") is not None:
+        text = "orphanDependents and deletionPropagation cannot be both set"
+        yield field.invalid("propagationPolicy", policy, text, show=gotext.to_json(policy))
+    if policy is not None and policy not in PROPAGATION_POLICIES:
+        yield field.not_supported("propagationPolicy", policy, [*PROPAGATION_POLICIES, "nil"])
+    yield from _dry_run(options.get("dryRun") or ())

@@ -1,0 +1,64 @@
+"""What a request comes to: the answer for the client, and for people the pod, what is wrong with it and what was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from strategy import status
+from strategy.changes import Change
+from strategy.context import Pod
+from strategy.errors import ApiError
+from strategy.field import FieldError
+from strategy.request import Answer, Remove
+
+
+def _nothing() -> tuple[Change, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The server's judgement on one request."""
+
+    answer: Answer
+    """What goes back to the client, and what happens to the store."""
+    pod: Pod | None = None
+    """What would be stored, also when fields of it are wrong; None if the request was refused before there was a pod."""
+    errors: tuple[FieldError, ...] = ()
+    """What is wrong with the pod's fields, in the server's own order."""
+    refusal: ApiError | None = None
+    """Why the request is refused: it cannot be understood, it does not fit what is stored, or fields are wrong."""
+    explain: Callable[[], tuple[Change, ...]] = field(default=_nothing, repr=False, compare=False)
+
+    @property
+    def ok(self) -> bool:
+        return self.refusal is None
+
+    @property
+    def code(self) -> int:
+        """The HTTP status of the answer."""
+        return self.answer.code
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the server would send as Warning headers."""
+        return self.answer.warnings
+
+    @property
+    def removed(self) -> bool:
+        """Whether the pod leaves the store."""
+        return any(isinstance(effect, Remove) for effect in self.answer.effects)
+
+    def status(self) -> dict[str, Any]:
+        """The metav1.Status of the answer, word for word. An accepted pod is answered with itself; then this says Success."""
+        if self.refusal is None:
+            return status.success(self.code)
+        return status.failure(self.refusal)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """What was done to the pod and why; worked out when it is asked for."""
+        return self.explain()

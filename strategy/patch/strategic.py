@@ -1,0 +1,329 @@
+"""Strategic merge patch: objects merge member by member, lists as the types say, and directives say otherwise.
+
+The stored object is never changed: what differs is copied on the way down. The patch is used up: directives that were
+obeyed are taken out of it, and what is left of it is what the server shows when the result does not decode.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from strategy import errors
+from strategy.patch import goprint, order, refusals
+from strategy.patch.lookup import Schema
+
+if TYPE_CHECKING:
+    from strategy.types import Types
+
+PATCH = order.DIRECTIVE
+RETAIN_KEYS = "$retainKeys"
+ORDER = "$setElementOrder"
+DELETIONS = "$deleteFromPrimitiveList"
+
+BAD_RETAIN_KEYS = "invalid patch format of retainKeys"
+BAD_ORDER = "invalid patch format of setElementOrder list"
+BAD_DELETIONS = "invalid patch format of primitive list"
+NO_MERGE = "merging lists cannot yet be specified in the patch"
+NO_ELEMENTS = "no elements in any of the given slices"
+
+Object = dict[str, Any]
+
+
+def apply(stored: Object, patch: Object, types: Types, kind: str = "Pod") -> Object:
+    """The stored object with the patch merged in. The patch must be private to the call.
+
+    Upstream: strategicpatch.StrategicMergeMapPatch
+    """
+    return _merged(stored, patch, Schema(types, kind))
+
+
+def _merged(original: Object, patch: Object, schema: Schema) -> Object:
+    """Upstream: mergeMap"""
+    if PATCH in patch:
+        return _directed(patch)
+    result = dict(original)
+    if RETAIN_KEYS in patch:
+        _retain(result, patch, patch.pop(RETAIN_KEYS))
+    for name in [name for name in patch if name.startswith(ORDER)]:
+        _reorder(result, patch, name, schema)
+    for name, value in patch.items():
+        deletions = name.startswith(DELETIONS)
+        if deletions:
+            name = _suffix(name, DELETIONS, BAD_DELETIONS) or name
+        if value is None:
+            result.pop(name, None)
+        elif type(result.get(name)) is not type(value):
+            if not deletions:
+                _take(result, name, value)
+        elif isinstance(value, dict):
+            result[name] = _merged_member(result[name], value, name, schema)
+        elif isinstance(value, list):
+            result[name] = _merged_list(result[name], value, name, schema, deletions)
+        else:
+            result[name] = value
+    return result
+
+
+def _directed(patch: Object) -> Object:
+    """``$patch: replace`` takes the patch as it is, ``$patch: delete`` leaves nothing.
+
+    Upstream: handleDirectiveInMergeMap
+    """
+    directive = patch[PATCH]
+    if directive == "replace":
+        del patch[PATCH]
+        return patch
+    if directive == order.DELETE:
+        return {}
+    raise _bad_directive(directive, patch)
+
+
+def _bad_directive(directive: Any, patch: Object) -> errors.ServerError:
+    return errors.ServerError(f"unknown patch type: {goprint.text(directive)} in map: {goprint.plain(patch)}")
+
+
+def _retain(result: Object, patch: Object, names: Any) -> None:
+    """``$retainKeys`` drops every other member, and has to name each one that the patch sets.
+
+    Upstream: applyRetainKeysDirective
+    """
+    if not isinstance(names, list):
+        raise errors.BadRequest(BAD_RETAIN_KEYS)
+    if any(isinstance(name, (dict, list)) for name in names):
+        raise refusals.crashed()
+    kept = {name for name in names if isinstance(name, str)}
+    for name, value in patch.items():
+        if value is not None and name not in kept and not name.startswith((DELETIONS, ORDER)):
+            raise errors.BadRequest(BAD_RETAIN_KEYS)
+    for name in [name for name in result if name not in kept]:
+        del result[name]
+
+
+def _suffix(name: str, prefix: str, otherwise: str) -> str:
+    """The member that ``$setElementOrder/containers`` and its like speak of.
+
+    Upstream: extractKey
+    """
+    head, slash, member = name.partition("/")
+    if not slash or head != prefix:
+        raise errors.BadRequest(otherwise)
+    return member
+
+
+def _take(result: Object, name: str, value: Any) -> None:
+    """A member that has no like in the original: the patch's value, without nulls and without objects that hold a directive."""
+    _discard_nulls(value)
+    if isinstance(value, dict) and PATCH in value:
+        result.pop(name, None)
+    else:
+        result[name] = _without_directives(value)
+
+
+def _discard_nulls(value: Any) -> None:
+    """Upstream: discardNullValuesFromPatch"""
+    if isinstance(value, dict):
+        for name in [name for name, member in value.items() if member is None]:
+            del value[name]
+        for member in value.values():
+            _discard_nulls(member)
+    elif isinstance(value, list):
+        for item in value:
+            _discard_nulls(item)
+
+
+def _without_directives(value: Any) -> Any:
+    """Upstream: removeDirectives"""
+    if isinstance(value, dict):
+        for name, member in list(value.items()):
+            if isinstance(member, dict) and PATCH in member:
+                del value[name]
+            else:
+                value[name] = _without_directives(member)
+        return value
+    if isinstance(value, list):
+        return [_without_directives(item) for item in value if not (isinstance(item, dict) and PATCH in item)]
+    return value
+
+
+def _merged_member(original: Object, patch: Object, name: str, schema: Schema) -> Object:
+    """Upstream: mergeMapHandler"""
+    field = schema.field(name)
+    if schema.strategy(field) == "replace":
+        return patch
+    return _merged(original, patch, schema.inside(field))
+
+
+def _merged_list(original: list[Any], patch: list[Any], name: str, schema: Schema, deletions: bool) -> list[Any]:
+    """Upstream: mergeSliceHandler"""
+    field, items = schema.items(name)
+    if schema.strategy(field) == "merge" or deletions:
+        return _merged_items(original, patch, items, field.merge_key, deletions)
+    return patch
+
+
+def _merged_items(original: list[Any], patch: list[Any], schema: Schema, key: str, deletions: bool) -> list[Any]:
+    """Upstream: mergeSlice"""
+    if not original and not patch:
+        return original
+    maps = _element_type(original, patch) is dict
+    if maps:
+        if not key:
+            raise errors.ServerError(f"cannot merge lists without merge key for {schema.kind}")
+        original, patch = _directives_obeyed(original, patch, key)
+        merged = _items_merged(original, patch, schema, key)
+    elif deletions:
+        unwanted = order.Ranks(patch)
+        return [item for item in original if unwanted.of(item) < 0]
+    else:
+        merged = _deduplicated([*original, *patch])
+    return order.arrange(merged, patch, original, key, maps)
+
+
+def _element_type(*lists: list[Any]) -> type:
+    """The one type of all the items.
+
+    Upstream: sliceElementType
+    """
+    found: type | None = None
+    for items in lists:
+        for item in items:
+            if found is None:
+                if item is None:
+                    raise refusals.crashed()
+                if isinstance(item, list):
+                    raise refusals.rejected()
+                found = type(item)
+            elif type(item) is not found:
+                raise errors.ServerError(f"list element types are not identical: {goprint.plain(list(lists))}")
+    if found is None:
+        raise errors.ServerError(NO_ELEMENTS)
+    return found
+
+
+def _directives_obeyed(original: list[Any], patch: list[Any], key: str) -> tuple[list[Any], list[Any]]:
+    """The original without the items that the patch deletes, and the patch without its directives; or the patch alone.
+
+    Upstream: mergeSliceWithSpecialElements
+    """
+    rest: list[Any] = []
+    replaced = False
+    for item in patch:
+        if PATCH not in item:
+            rest.append(item)
+            continue
+        directive = item[PATCH]
+        if directive == order.DELETE:
+            if key not in item:
+                raise order.no_merge_key(item, key)
+            unwanted = order.Ranks([item[key]])
+            original = [other for other in original if key not in other or unwanted.of(other[key]) < 0]
+        elif directive == "replace":
+            replaced = True
+        elif directive == "merge":
+            raise errors.ServerError(NO_MERGE)
+        else:
+            raise _bad_directive(directive, item)
+    return (rest, []) if replaced else (original, rest)
+
+
+def _items_merged(original: list[Any], patch: list[Any], schema: Schema, key: str) -> list[Any]:
+    """Each item of the patch merged into the first item with its key, or added at the end.
+
+    Upstream: mergeSliceWithoutSpecialElements
+    """
+    merged = list(original)
+    ranks = order.Ranks()
+    for position, item in enumerate(merged):
+        if key in item:
+            ranks.add(item[key], position)
+    for item in patch:
+        if key not in item:
+            raise order.no_merge_key(item, key)
+        position = ranks.of(item[key])
+        if position >= 0:
+            merged[position] = _merged(merged[position], item, schema)
+        else:
+            ranks.add(item[key], len(merged))
+            merged.append(item)
+    return merged
+
+
+def _deduplicated(items: list[Any]) -> list[Any]:
+    """A repeated scalar gives its place to the last one; the sorting afterwards mends that.
+
+    Upstream: deduplicateScalars
+    """
+    at = 0
+    while at < len(items):
+        other = at + 1
+        while other < len(items):
+            if items[at] == items[other]:
+                items[other] = items[-1]
+                items.pop()
+            else:
+                other += 1
+        at += 1
+    return items
+
+
+def _reorder(result: Object, patch: Object, name: str, schema: Schema) -> None:
+    """``$setElementOrder/x`` merges the list x of the patch and gives the items the order that it lists.
+
+    Upstream: mergePatchIntoOriginal
+    """
+    wanted = patch.pop(name)
+    if not isinstance(wanted, list):
+        raise order.bad_type(list, wanted)
+    member = _suffix(name, ORDER, BAD_ORDER)
+    original, added = result.get(member, []), patch.get(member, [])
+    for items in (original, added):
+        if not isinstance(items, list):
+            raise order.bad_type(list, items)
+    field, _ = schema.items(member)
+    _check_order(added, wanted, field.merge_key)
+    if member not in patch:
+        if member not in result:
+            return
+        merged = original
+    elif member not in result:
+        merged = _without_directives(added)
+    else:
+        merged = _merged_list(original, added, member, schema, deletions=False)
+    maps = _element_type(original, added) is dict
+    result[member] = order.arrange(merged, wanted, original, field.merge_key, maps)
+    patch.pop(member, None)
+
+
+def _check_order(patch: list[Any], wanted: list[Any], key: str) -> None:
+    """The items of the patch come in the order that ``$setElementOrder`` lists, and all of them are listed.
+
+    Upstream: validatePatchWithSetOrderList
+    """
+    if not patch or not wanted:
+        return
+    rest = order.split_deleted(patch)[0] if key else patch
+    at = place = 0
+    while at < len(rest) and place < len(wanted):
+        if isinstance(rest[at], dict) and PATCH in rest[at]:
+            at += 1
+            continue
+        if _same_key(rest[at], wanted[place], key):
+            at += 1
+        place += 1
+    if at < len(rest) and place >= len(wanted):
+        raise errors.ServerError(
+            f"The order in patch list:\n{goprint.plain(patch)}\n doesn't match {ORDER} list:\n{goprint.plain(wanted)}\n"
+        )
+
+
+def _same_key(left: Any, right: Any, key: str) -> bool:
+    """Upstream: mergeKeyValueEqual"""
+    if key:
+        for item in (left, right):
+            if not isinstance(item, dict):
+                raise order.bad_type(dict, item)
+        for item in (left, right):
+            if key not in item:
+                raise order.no_merge_key(item, key)
+        left, right = left[key], right[key]
+    return order.Ranks([left]).of(right) >= 0

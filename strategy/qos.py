@@ -1,0 +1,67 @@
+"""The quality-of-service class of a pod."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strategy import quantity, resources
+from strategy.context import V1_37, Context, Pod
+from strategy.quantity import ZERO, Quantity
+
+GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
+
+Requirements = dict[str, Any]
+
+
+def of(pod: Pod, ctx: Context) -> str:
+    """Guaranteed: everything has cpu and memory limits and the requests equal them. BestEffort: nothing asks for either.
+
+    Computed from the spec alone; what the status says is not looked at. Amounts of zero count as absent.
+    Upstream: ComputePodQOS
+    """
+    spec = pod["spec"]
+    if _pod_level_decides(spec, ctx):
+        every = [spec["resources"]]
+    else:
+        every = [each["resources"] for kind in ("containers", "initContainers") for each in spec.get(kind) or ()]
+    if every and all(map(_is_limited, every)):
+        return GUARANTEED if all(_requests_equal_limits(every, name) for name in resources.COMPUTE) else BURSTABLE
+    return BURSTABLE if any(_asks(each, ctx) for each in every) else BEST_EFFORT
+
+
+def _pod_level_decides(spec: dict[str, Any], ctx: Context) -> bool:
+    """Pod-level resources outweigh the containers'. Without the later fix an empty object does so too."""
+    if "resources" not in spec or "PodLevelResources" not in ctx.gates:
+        return False
+    return "PodLevelResourcesFixKubeletQOSClass" not in ctx.gates or resources.has_pod_level(spec)
+
+
+def _is_limited(each: Requirements) -> bool:
+    limits = each.get("limits")
+    if not limits or "cpu" not in limits or "memory" not in limits:
+        return False
+    return quantity.parse(limits["cpu"]).sign > 0 and quantity.parse(limits["memory"]).sign > 0
+
+
+def _asks(each: Requirements, ctx: Context) -> bool:
+    """Whether anything is asked for. Since 1.37 a negative amount, which is refused anyway, counts too."""
+    least = -1 if ctx.version >= V1_37 else 1
+    for kind in ("requests", "limits"):
+        amounts = each.get(kind) or {}
+        if any(name in amounts and quantity.parse(amounts[name]).sign in (1, least) for name in resources.COMPUTE):
+            return True
+    return False
+
+
+def _requests_equal_limits(every: list[Requirements], name: str) -> bool:
+    """Whether the requests for a resource add up to the same as the limits, each of which is positive."""
+    different: list[tuple[Quantity, Quantity]] = []
+    for each in every:
+        limit, text = each["limits"][name], (each.get("requests") or {}).get(name, "0")
+        if text != limit:
+            request = quantity.parse(text)
+            different.append((request if request.sign > 0 else ZERO, quantity.parse(limit)))
+    if all(request <= limit for request, limit in different):
+        return all(request == limit for request, limit in different)
+    # Only a pod that will be refused gets here: one container requests more than its limit.
+    return sum((request for request, _ in different), ZERO) == sum((limit for _, limit in different), ZERO)

@@ -1,0 +1,70 @@
+"""One request about one object, and its answer: plain values, so that every door can speak them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from strategy.context import Pod
+
+EPOCH = datetime.fromtimestamp(0, UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a client asks. The outside world (the clock, new ids) comes in as values: the same request has the same answer."""
+
+    verb: str
+    """create, get, update, patch or delete."""
+    subresource: str = ""
+    """status, resize, ephemeralcontainers, binding or eviction; empty for the pod itself."""
+    body: Any = None
+    """The parsed body, or the very bytes, which alone can show repeated keys and odd numbers."""
+    patch_type: str = ""
+    """json, merge or strategic."""
+    options: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    """The query: fieldValidation, dryRun, fieldManager and the rest."""
+    name: str = ""
+    namespace: str = "default"
+    budgets: Sequence[Mapping[str, Any]] = ()
+    """The PodDisruptionBudgets that cover the pod, for an eviction."""
+    now: datetime = EPOCH
+    uid: str = ""
+    """The uid of an object that is created."""
+    suffix: str = ""
+    """Five random characters, for a name made from generateName."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Write this object."""
+
+    pod: Pod
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Take the object out of the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreBudget:
+    """Write this disruption budget: an eviction has used it up by one."""
+
+    budget: dict[str, Any]
+
+
+Effect = Store | Remove | StoreBudget
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back to the client, and what happens to the store."""
+
+    code: int
+    body: dict[str, Any]
+    warnings: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    """In order; none for a refused request, a dry run, or a write that changes nothing."""

@@ -1,0 +1,95 @@
+"""What a pod asks for as a whole: its containers' resources taken together, and pod-level resources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strategy import quantity
+from strategy.quantity import Quantity
+
+Spec = dict[str, Any]
+Totals = dict[str, Quantity]
+
+COMPUTE = ("cpu", "memory")
+HUGEPAGES = "hugepages-"
+
+
+def is_pod_level(name: str) -> bool:
+    """Whether spec.resources may name this resource: cpu, memory or huge pages.
+
+    Upstream: IsSupportedPodLevelResource
+    """
+    return name in COMPUTE or name.startswith(HUGEPAGES)
+
+
+def has_pod_level(spec: Spec) -> bool:
+    """Whether spec.resources requests or limits anything that it may: an empty one does not.
+
+    Upstream: IsPodLevelResourcesSet
+    """
+    resources = spec.get("resources") or {}
+    return any(is_pod_level(name) for kind in ("requests", "limits") for name in resources.get(kind) or ())
+
+
+def is_sidecar(container: dict[str, Any]) -> bool:
+    """Whether an init container keeps running beside the containers.
+
+    Upstream: IsRestartableInitContainer
+    """
+    return container.get("restartPolicy") == "Always"
+
+
+def aggregate_requests(spec: Spec) -> Totals:
+    """What the containers request together: see aggregate_limits.
+
+    Upstream: AggregateContainerRequests
+    """
+    return _aggregate(spec, "requests")
+
+
+def aggregate_limits(spec: Spec) -> Totals:
+    """The sum over containers and sidecars, or what the largest step of the initialization needs if that is more.
+
+    A step is one init container with the sidecars that were started before it. Ephemeral containers do not count.
+    Upstream: AggregateContainerLimits
+    """
+    return _aggregate(spec, "limits")
+
+
+def add(total: Totals, more: Totals) -> None:
+    """Adds amounts by name to a running total.
+
+    Upstream: addResourceList
+    """
+    for name, amount in more.items():
+        total[name] = total[name] + amount if name in total else amount
+
+
+def _aggregate(spec: Spec, kind: str) -> Totals:
+    total: Totals = {}
+    for container in spec["containers"] or ():
+        add(total, _amounts(container, kind))
+    started: Totals = {}
+    largest: Totals = {}
+    for container in spec.get("initContainers") or ():
+        own = _amounts(container, kind)
+        if is_sidecar(container):
+            add(total, own)
+            add(started, own)
+            _raise(largest, started)
+        else:
+            # Its own amounts come first: they decide the family of suffixes in which the sum is printed.
+            add(own, started)
+            _raise(largest, own)
+    _raise(total, largest)
+    return total
+
+
+def _amounts(container: dict[str, Any], kind: str) -> Totals:
+    return {name: quantity.parse(text) for name, text in (container["resources"].get(kind) or {}).items()}
+
+
+def _raise(total: Totals, other: Totals) -> None:
+    for name, amount in other.items():
+        if name not in total or amount > total[name]:
+            total[name] = amount

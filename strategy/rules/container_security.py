@@ -1,0 +1,62 @@
+"""The security context of a container."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strategy import field, gotext, internal
+from strategy.context import Context
+from strategy.field import Errors
+from strategy.rules import profiles
+
+PROC_MOUNTS = ("Default", "Unmasked")
+
+NOT_PRIVILEGED = "disallowed by cluster policy"
+NEEDS_OWN_USERS = "`hostUsers` must be false to use `Unmasked`"
+ESCALATES_PRIVILEGED = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
+ESCALATES_BY_ADMIN = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
+
+
+def context(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: Context) -> Errors:
+    """Users, groups, /proc, privileges and profiles of a container go together.
+
+    Upstream: ValidateSecurityContext
+    """
+    given = container["securityContext"]
+    here = f"{at}.securityContext"
+    if given.get("privileged") and not ctx.allow_privileged:
+        yield field.forbidden(f"{here}.privileged", NOT_PRIVILEGED)
+    if "runAsUser" in given:
+        yield from profiles.user_or_group(given["runAsUser"], f"{here}.runAsUser")
+    if "runAsGroup" in given:
+        yield from profiles.user_or_group(given["runAsGroup"], f"{here}.runAsGroup")
+    if "procMount" in given:
+        yield from _proc_mount(given["procMount"], f"{here}.procMount", spec)
+    if "seccompProfile" in given:
+        yield from profiles.seccomp_profile(given["seccompProfile"], f"{here}.seccompProfile", ctx)
+    if given.get("allowPrivilegeEscalation") is False:
+        yield from _no_escalation(given, here, ctx)
+    if "windowsOptions" in given:
+        yield from profiles.windows_options(given["windowsOptions"], f"{here}.windowsOptions")
+    if "appArmorProfile" in given:
+        yield from profiles.apparmor_profile(given["appArmorProfile"], f"{here}.appArmorProfile")
+
+
+def _proc_mount(kind: str, path: str, spec: dict[str, Any]) -> Errors:
+    """/proc is unmasked only where the pod has users of its own.
+
+    Upstream: ValidateProcMountType
+    """
+    if kind not in PROC_MOUNTS:
+        yield field.not_supported(path, kind, PROC_MOUNTS)
+    elif kind == "Unmasked" and spec.get("hostUsers") is not False:
+        yield field.invalid(path, kind, NEEDS_OWN_USERS, show=gotext.to_json(kind))
+
+
+def _no_escalation(given: dict[str, Any], path: str, ctx: Context) -> Errors:
+    """A container that must not gain privileges does not already have them all; only one spelling of the capability counts."""
+    if given.get("privileged"):
+        yield field.invalid(path, given, ESCALATES_PRIVILEGED, show=internal.text("SecurityContext", given, ctx.version))
+    for capability in (given.get("capabilities") or {}).get("add") or ():
+        if capability == "CAP_SYS_ADMIN":
+            yield field.invalid(path, given, ESCALATES_BY_ADMIN, show=internal.text("SecurityContext", given, ctx.version))

@@ -1,0 +1,179 @@
+"""The containers of a pod: regular ones, init containers with sidecars among them, and ephemeral ones.
+
+The order of checks is the server's: what all containers have in common first, then what each list adds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strategy import field, formats
+from strategy.context import Context
+from strategy.field import Errors, FieldError
+from strategy.rules import container_security, env, mounts, ports, probes, profiles, resources, restart
+from strategy.rules.mounts import Volumes
+
+MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
+PULL_POLICIES = ("Always", "IfNotPresent", "Never")
+NOT_FOR_EPHEMERAL = (
+    *("ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"),
+    *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle"),
+)
+"""What a container for debugging cannot have, in the order of the Go struct."""
+
+PADDED = "must not have leading or trailing whitespace"
+SIDECARS_ONLY = "may not be set for init containers without restartPolicy=Always"
+NOT_EPHEMERAL = "cannot be set for an Ephemeral Container"
+
+
+def regular(spec: dict[str, Any], at: str, ctx: Context, volumes: Volumes) -> Errors:
+    """A pod has at least one container, each with a name of its own; no two claim the same host port.
+
+    Upstream: validateContainers
+    """
+    if not spec["containers"]:
+        yield field.required(f"{at}.containers")
+        return
+    names: set[str] = set()
+    for i, container in enumerate(spec["containers"]):
+        here = f"{at}.containers[{i}]"
+        yield from common(container, here, spec, ctx, volumes)
+        if container["name"] in names:
+            yield field.duplicate(f"{here}.name", container["name"])
+        names.add(container["name"])
+        yield from _hooks(container, here, spec)
+        if "restartPolicy" in container or "restartPolicyRules" in container:
+            yield from restart.policy(container, here, ctx)
+    yield from ports.conflicts(spec["containers"], f"{at}.containers")
+
+
+def init(spec: dict[str, Any], at: str, ctx: Context, volumes: Volumes) -> Errors:
+    """Init containers have names that no other container has; only those that keep running have probes and hooks.
+
+    Upstream: validateInitContainers
+    """
+    listed = spec.get("initContainers")
+    if not listed:
+        return
+    names = {container["name"] for container in spec["containers"] or ()}
+    for i, container in enumerate(listed):
+        here = f"{at}.initContainers[{i}]"
+        yield from common(container, here, spec, ctx, volumes)
+        if "restartPolicy" in container or "restartPolicyRules" in container:
+            yield from restart.init_policy(container, here, ctx)
+        if container["name"] in names:
+            yield field.duplicate(f"{here}.name", container["name"])
+        elif container["name"]:
+            names.add(container["name"])
+        if container.get("ports"):
+            yield from ports.conflicts_inside(container, f"{at}.initContainers", i)
+        if container.get("restartPolicy") == "Always":
+            yield from _hooks(container, here, spec)
+            continue
+        for name in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
+            if name in container:
+                yield field.forbidden(f"{here}.{name}", SIDECARS_ONLY)
+        if container.get("resizePolicy"):
+            yield from resources.init_resize_policy(container, here, ctx)
+
+
+def ephemeral(spec: dict[str, Any], at: str, ctx: Context, volumes: Volumes) -> Errors:
+    """Ephemeral containers have names that no other container has, and nothing that a workload would rely on.
+
+    Upstream: validateEphemeralContainers
+    """
+    listed = spec.get("ephemeralContainers")
+    if not listed:
+        return
+    others = {container["name"] for kind in ("containers", "initContainers") for container in spec.get(kind) or ()}
+    names = set(others)
+    for i, container in enumerate(listed):
+        here = f"{at}.ephemeralContainers[{i}]"
+        yield from common(container, here, spec, ctx, volumes)
+        if _is_padded(container.get("image", "")):
+            yield field.invalid(f"{here}.image", container["image"], PADDED)
+        if container["name"] in names:
+            yield field.duplicate(f"{here}.name", container["name"])
+        names.add(container["name"])
+        target = container.get("targetContainerName")
+        if target and target not in others:
+            yield field.not_found(f"{here}.targetContainerName", target)
+        yield from _only_for_debugging(container, here)
+
+
+def _only_for_debugging(container: dict[str, Any], at: str) -> Errors:
+    """Upstream: validateFieldAllowList; an empty list counts as set, an empty resources object does not."""
+    for name in NOT_FOR_EPHEMERAL:
+        if name in container and (name != "resources" or container[name]):
+            yield field.forbidden(f"{at}.{name}", NOT_EPHEMERAL)
+    for i, mount in enumerate(container.get("volumeMounts") or ()):
+        for name in ("subPath", "subPathExpr"):
+            if mount.get(name):
+                yield field.forbidden(f"{at}.volumeMounts[{i}].{name}", NOT_EPHEMERAL)
+
+
+def common(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: Context, volumes: Volumes) -> Errors:
+    """What holds for every container.
+
+    Upstream: validateContainerCommon
+    """
+    name = container["name"]
+    if not name:
+        yield field.required(f"{at}.name")
+    elif faults := formats.dns_label(name):
+        yield from formats.each(f"{at}.name", name, faults)
+    if not container.get("image"):
+        yield field.required(f"{at}.image")
+    if container.get("terminationMessagePolicy") not in MESSAGE_POLICIES:
+        yield _not_one_of(container, "terminationMessagePolicy", MESSAGE_POLICIES, at)
+    if container.get("ports"):
+        yield from ports.each(container, at)
+    if container.get("env"):
+        yield from env.variables(container, at, ctx)
+    if container.get("envFrom"):
+        yield from env.imports(container, at)
+    if container.get("volumeMounts"):
+        yield from mounts.each(container, at, volumes)
+    if container.get("volumeDevices"):
+        yield from mounts.devices(container, at, volumes)
+    if container.get("imagePullPolicy") not in PULL_POLICIES:
+        yield _not_one_of(container, "imagePullPolicy", PULL_POLICIES, at)
+    if container["resources"]:
+        yield from resources.of_container(container, at, spec, ctx)
+    if container.get("resizePolicy"):
+        yield from resources.resize_policy(container, at, spec, ctx)
+    if container.get("securityContext"):
+        yield from container_security.context(container, at, spec, ctx)
+
+
+def _not_one_of(container: dict[str, Any], name: str, choices: tuple[str, ...], at: str) -> FieldError:
+    value = container.get(name)
+    return field.not_supported(f"{at}.{name}", value, choices) if value else field.required(f"{at}.{name}")
+
+
+def _hooks(container: dict[str, Any], at: str, spec: dict[str, Any]) -> Errors:
+    """Lifecycle and probes, of containers that run as long as the pod."""
+    if "lifecycle" in container:
+        yield from probes.lifecycle(container["lifecycle"], f"{at}.lifecycle", spec)
+    if "livenessProbe" in container:
+        yield from probes.liveness_or_startup(container["livenessProbe"], f"{at}.livenessProbe")
+    if "readinessProbe" in container:
+        yield from probes.readiness(container["readinessProbe"], f"{at}.readinessProbe")
+    if "startupProbe" in container:
+        yield from probes.liveness_or_startup(container["startupProbe"], f"{at}.startupProbe")
+
+
+def image_whitespace(spec: dict[str, Any], at: str) -> Errors:
+    """The image of a container is not padded; late, as pod templates may have such images.
+
+    Upstream: validateContainersOnlyForPod
+    """
+    for kind in ("containers", "initContainers"):
+        for i, container in enumerate(spec.get(kind) or ()):
+            if _is_padded(container.get("image", "")):
+                yield field.invalid(f"{at}.{kind}[{i}].image", container["image"], PADDED)
+
+
+def _is_padded(image: str) -> bool:
+    """Upstream: validateContainerOnlyForPod"""
+    return bool(image) and (image[0] in profiles.SPACES or image[-1] in profiles.SPACES)

@@ -1,0 +1,82 @@
+"""The rules of each verb, in the server's order.
+
+An update runs many rules more than once, and up to 1.36 its causes repeat accordingly.
+"""
+
+from __future__ import annotations
+
+from strategy.context import Context, Pod
+from strategy.field import Errors
+from strategy.rules import ephemeral, meta, pod_annotations, pod_status, podspec, resize, updates
+
+
+def create(pod: Pod, ctx: Context) -> Errors:
+    """Upstream: ValidatePodCreate"""
+    yield from _metadata_and_spec(pod, ctx)
+    yield from podspec.on_create(pod, ctx)
+    yield from pod_annotations.agree_with_fields(pod)
+    yield from podspec.declared(pod["spec"], "spec", ctx)
+
+
+def update(pod: Pod, old: Pod, ctx: Context) -> Errors:
+    """Upstream: ValidatePodUpdate"""
+    yield from _generic(pod, old, ctx)
+    yield from meta.on_pod_update(pod["metadata"], old["metadata"], ctx)
+    yield from _metadata_and_spec(pod, ctx)
+    yield from pod_annotations.updates(pod, old, ctx)
+    yield from updates.spec(pod["spec"], old["spec"], ctx)
+    yield from podspec.declared(pod["spec"], "spec", ctx)
+
+
+def update_status(pod: Pod, old: Pod, ctx: Context) -> Errors:
+    """The spec is not looked at.
+
+    Upstream: ValidatePodStatusUpdate
+    """
+    yield from _generic(pod, old, ctx)
+    yield from meta.on_pod_update(pod["metadata"], old["metadata"], ctx)
+    yield from pod_annotations.updates(pod, old, ctx)
+    yield from pod_status.update(pod, old, ctx)
+
+
+def ephemeral_containers(pod: Pod, old: Pod, ctx: Context) -> Errors:
+    """Upstream: ValidatePodEphemeralContainersUpdate"""
+    yield from _generic(pod, old, ctx)
+    if replaced := list(ephemeral.replacing(old)):
+        yield from replaced
+        return
+    yield from meta.on_pod_update(pod["metadata"], old["metadata"], ctx)
+    yield from _metadata_and_spec(pod, ctx)
+    yield from pod_annotations.updates(pod, old, ctx)
+    yield from ephemeral.only_added(pod, old, ctx)
+    yield from podspec.declared(pod["spec"], "spec", ctx)
+
+
+def resized(pod: Pod, old: Pod, ctx: Context) -> Errors:
+    """Upstream: ValidatePodResize"""
+    yield from _generic(pod, old, ctx)
+    if replaced := list(resize.replacing(old, pod, ctx)):
+        yield from replaced
+        return
+    found = list(meta.on_pod_update(pod["metadata"], old["metadata"], ctx))
+    found += _metadata_and_spec(pod, ctx)
+    yield from found
+    yield from resize.pod(pod, old, ctx, clean=not found)
+    yield from podspec.declared(pod["spec"], "spec", ctx)
+
+
+def _generic(pod: Pod, old: Pod, ctx: Context) -> Errors:
+    """What the server asks of every kind before it asks the pod's own rules.
+
+    Upstream: rest.BeforeUpdate
+    """
+    yield from meta.on_write(pod["metadata"], ctx)
+    yield from meta.on_update(pod["metadata"], old["metadata"], ctx)
+
+
+def _metadata_and_spec(pod: Pod, ctx: Context) -> Errors:
+    """Upstream: validatePodMetadataAndSpec"""
+    yield from meta.on_create(pod["metadata"], ctx)
+    yield from pod_annotations.values(pod, ctx)
+    yield from podspec.spec(pod["spec"], pod["metadata"], "spec", ctx)
+    yield from podspec.pod_only(pod, ctx)

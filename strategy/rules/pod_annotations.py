@@ -1,0 +1,198 @@
+"""Pod annotations that the server reads: mirror pods, deletion cost, tolerations, and the old seccomp and AppArmor ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from strategy import field, formats, shape
+from strategy.context import Context, Pod
+from strategy.field import Errors
+from strategy.rules import tolerations
+
+MIRROR = "kubernetes.io/config.mirror"
+TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations"
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
+SECCOMP_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
+APPARMOR = "container.apparmor.security.beta.kubernetes.io/"
+CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
+
+_int32_text = re.compile(r"0|-[0-9]+|[1-9][0-9]*").fullmatch
+
+
+def values(pod: Pod, ctx: Context) -> Errors:
+    """What the annotations say is well formed.
+
+    Upstream: ValidatePodSpecificAnnotations
+    """
+    annotations = pod["metadata"].get("annotations")
+    if not annotations:
+        return
+    if MIRROR in annotations and not pod["spec"].get("nodeName"):
+        text = "must set spec.nodeName if mirror pod annotation is set"
+        yield field.invalid(f"metadata.annotations[{MIRROR}]", annotations[MIRROR], text)
+    if annotations.get(TOLERATIONS):
+        yield from _tolerations(annotations[TOLERATIONS], ctx)
+    if "PodDeletionCost" in ctx.gates and not _bad_cost_stored(ctx):
+        yield from _deletion_cost(annotations)
+    yield from _seccomp(annotations)
+    yield from _apparmor(pod, annotations)
+
+
+def _tolerations(text: str, ctx: Context) -> Errors:
+    """Upstream: ValidateTolerationsInPodAnnotations"""
+    try:
+        listed = shape.decode_list(text.encode(), "Toleration", ctx.types)
+    except shape.DecodeError as error:
+        yield field.invalid("metadata.annotations", TOLERATIONS, str(error), ("metadata", "annotations", TOLERATIONS))
+        return
+    place = ("metadata", "annotations", TOLERATIONS)
+    for fault in tolerations.each(listed, f"metadata.annotations.{TOLERATIONS}", ctx):
+        yield fault._replace(place=place)
+
+
+def _deletion_cost(annotations: dict[str, str]) -> Errors:
+    """Upstream: validatePodDeletionCost, GetDeletionCostFromPodAnnotations"""
+    text = annotations.get(DELETION_COST)
+    if text is not None and not _is_int32(text):
+        yield field.invalid(f"metadata.annotations[{DELETION_COST}]", text, "must be a 32bit integer")
+
+
+def _is_int32(text: str) -> bool:
+    return bool(_int32_text(text)) and -(2**31) <= int(text) < 2**31
+
+
+def _bad_cost_stored(ctx: Context) -> bool:
+    """A stored value that is already bad is left alone on update."""
+    stored = None if ctx.old is None else (ctx.old["metadata"].get("annotations") or {}).get(DELETION_COST)
+    return stored is not None and not _is_int32(stored)
+
+
+def _seccomp(annotations: dict[str, str]) -> Errors:
+    """Upstream: ValidateSeccompPodAnnotations"""
+    if SECCOMP_POD in annotations:
+        yield from seccomp_profile(annotations[SECCOMP_POD], SECCOMP_POD)
+    for key, profile in annotations.items():
+        if key.startswith(SECCOMP_CONTAINER):
+            yield from seccomp_profile(profile, key)
+
+
+def seccomp_profile(profile: str, key: str) -> Errors:
+    """Upstream: ValidateSeccompProfile"""
+    at, place = f"metadata.annotations.{key}", ("metadata", "annotations", key)
+    if profile in ("runtime/default", "docker/default", "unconfined"):
+        return
+    if profile.startswith("localhost/"):
+        path = profile.removeprefix("localhost/")
+        yield from formats.each(at, path, formats.local_path(path), place)
+    else:
+        yield field.invalid(at, profile, "must be a valid seccomp profile", place)
+
+
+def _apparmor(pod: Pod, annotations: dict[str, str]) -> Errors:
+    """Upstream: ValidateAppArmorPodAnnotations"""
+    for key, profile in annotations.items():
+        if not key.startswith(APPARMOR):
+            continue
+        name = key.removeprefix(APPARMOR)
+        if name not in _container_names(pod["spec"]):
+            yield field.invalid(f"metadata.annotations[{key}]", name, "container not found")
+        if apparmor_field(profile) is None and profile:
+            yield field.invalid(f"metadata.annotations[{key}]", profile, f'invalid AppArmor profile name: "{profile}"')
+
+
+def _container_names(spec: Pod) -> Iterator[str]:
+    for key in CONTAINER_LISTS:
+        for container in spec.get(key) or ():
+            yield container["name"]
+
+
+def apparmor_field(profile: str) -> Pod | None:
+    """The appArmorProfile that an annotation stands for; None if it stands for none."""
+    if profile == "runtime/default":
+        return {"type": "RuntimeDefault"}
+    if profile == "unconfined":
+        return {"type": "Unconfined"}
+    if profile.startswith("localhost/"):
+        return {"type": "Localhost", "localhostProfile": profile.removeprefix("localhost/")}
+    return None
+
+
+def updates(pod: Pod, old: Pod, ctx: Context) -> Errors:
+    """AppArmor and mirror annotations stay as they were; the rest must still be well formed.
+
+    Upstream: ValidatePodSpecificAnnotationUpdates
+    """
+    annotations = pod["metadata"].get("annotations") or {}
+    stored = old["metadata"].get("annotations") or {}
+    if annotations != stored:
+        yield from _kept(annotations, stored)
+    yield from values(pod, ctx)
+
+
+def _kept(annotations: dict[str, str], stored: dict[str, str]) -> Errors:
+    for key in annotations:
+        if key.startswith(APPARMOR) and key not in stored:
+            yield field.forbidden(f"metadata.annotations[{key}]", "may not add AppArmor annotations")
+    for key in stored:
+        if key.startswith(APPARMOR) and annotations.get(key) != stored[key]:
+            yield field.forbidden(f"metadata.annotations[{key}]", "may not remove or update AppArmor annotations")
+    if annotations.get(MIRROR) != stored.get(MIRROR):
+        change = "add" if MIRROR not in stored else "remove or update"
+        yield field.forbidden(f"metadata.annotations[{MIRROR}]", f"may not {change} mirror pod annotation")
+
+
+def agree_with_fields(pod: Pod) -> Errors:
+    """Where both the old annotation and the field are given, they say the same. Checked on create only.
+
+    Upstream: validateSeccompAnnotationsAndFields, validateAppArmorAnnotationsAndFieldsMatchOnCreate
+    """
+    annotations = pod["metadata"].get("annotations")
+    if not annotations:
+        return
+    spec = pod["spec"]
+    yield from _seccomp_agrees(annotations.get(SECCOMP_POD), spec.get("securityContext"), "spec.securityContext")
+    for container, at in _containers(spec):
+        profile = annotations.get(SECCOMP_CONTAINER + container["name"])
+        yield from _seccomp_agrees(profile, container.get("securityContext"), f"{at}.securityContext")
+    if (spec.get("os") or {}).get("name") == "windows":
+        return
+    pod_profile = (spec.get("securityContext") or {}).get("appArmorProfile")
+    for container, at in _containers(spec):
+        profile = annotations.get(APPARMOR + container["name"])
+        effective = (container.get("securityContext") or {}).get("appArmorProfile") or pod_profile
+        if profile is not None and effective is not None:
+            yield from _apparmor_agrees(profile, effective, f"{at}.securityContext.appArmorProfile")
+
+
+def _containers(spec: Pod) -> Iterator[tuple[Pod, str]]:
+    for key in CONTAINER_LISTS:
+        for i, container in enumerate(spec.get(key) or ()):
+            yield container, f"spec.{key}[{i}]"
+
+
+def _seccomp_agrees(annotation: str | None, context: Pod | None, at: str) -> Errors:
+    profile = (context or {}).get("seccompProfile")
+    if annotation is None or profile is None:
+        return
+    types = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault", "docker/default": "RuntimeDefault"}
+    file = annotation.removeprefix("localhost/") if annotation.startswith("localhost/") else None
+    kind = "Localhost" if file is not None else types.get(annotation)
+    if kind is None:
+        return
+    if profile["type"] != kind:
+        yield field.forbidden(f"{at}.seccompProfile.type", "seccomp type in annotation and field must match")
+    elif file is not None and profile.get("localhostProfile") != file:
+        text = "seccomp profile in annotation and field must match"
+        yield field.forbidden(f"{at}.seccompProfile.localhostProfile", text)
+
+
+def _apparmor_agrees(annotation: str, profile: Pod, at: str) -> Errors:
+    expected = apparmor_field(annotation)
+    if expected is None:
+        return
+    if profile["type"] != expected["type"]:
+        yield field.forbidden(f"{at}.type", "apparmor type in annotation and field must match")
+    elif expected.get("localhostProfile") != profile.get("localhostProfile"):
+        yield field.forbidden(f"{at}.localhostProfile", "apparmor profile in annotation and field must match")

@@ -1,0 +1,286 @@
+"""What a container asks for: requests and limits, huge pages, claims, and what a resize does to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from strategy import field, formats, gotext, quantity
+from strategy.context import V1_36, Context
+from strategy.field import Errors
+from strategy.quantity import Quantity
+
+HUGEPAGES = "hugepages-"
+CONTAINER_RESOURCES = ("cpu", "memory", "ephemeral-storage")
+_QUOTA_ONLY = (
+    *("requests.cpu", "requests.memory", "requests.ephemeral-storage", "requests.storage"),
+    *("limits.cpu", "limits.memory", "limits.ephemeral-storage"),
+    *("pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps"),
+    *("persistentvolumeclaims", "storage", "services.nodeports", "services.loadbalancers"),
+)
+STANDARD_RESOURCES = {*CONTAINER_RESOURCES, *_QUOTA_ONLY}
+COUNTED_RESOURCES = {
+    *("pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps"),
+    *("persistentvolumeclaims", "services.nodeports", "services.loadbalancers"),
+}
+"""Things of the cluster that come in whole numbers; extended resources do so too."""
+
+RESIZABLE = ("cpu", "memory")
+RESIZE_POLICIES = ("NotRequired", "RestartContainer")
+
+NOT_STANDARD = "must be a standard resource type or fully qualified"
+NOT_FOR_CONTAINERS = "must be a standard resource for containers"
+NOT_EXTENDED = "doesn't follow extended resource name standard"
+NEEDS_LIMIT = "Limit must be set for non overcommitable resources"
+HUGEPAGES_ALONE = "HugePages require cpu or memory"
+
+NameRule = Callable[[str, str, Context], Errors]
+"""A rule for the name of a resource: name, path, context."""
+
+
+class Traits(NamedTuple):
+    """What follows from the name of a resource."""
+
+    whole: bool
+    """Comes in whole numbers only."""
+    overcommit: bool
+    """The limit may be higher than the request, or absent."""
+    hugepages: bool
+
+
+@lru_cache(1024)
+def traits(name: str) -> Traits:
+    """Upstream: IsIntegerResourceName, IsOvercommitAllowed, IsHugePageResourceName"""
+    hugepages = name.startswith(HUGEPAGES)
+    return Traits(
+        whole=name in COUNTED_RESOURCES or is_extended(name),
+        overcommit=is_native(name) and not hugepages,
+        hugepages=hugepages,
+    )
+
+
+def is_native(name: str) -> bool:
+    """Upstream: IsNativeResource"""
+    return "/" not in name or "kubernetes.io/" in name
+
+
+def is_extended(name: str) -> bool:
+    """Not native, and still a qualified name when a quota puts ``requests.`` before it.
+
+    Upstream: IsExtendedResourceName
+    """
+    return not is_native(name) and not name.startswith("requests.") and not formats.label_key(f"requests.{name}")
+
+
+def qualified_name(name: str, path: str, ctx: Context) -> Errors:
+    """The name of a resource is a standard one or a qualified name.
+
+    Upstream: validateResourceName
+    """
+    if faults := formats.label_key(name, ctx.name_unit):
+        for fault in faults:
+            yield field.invalid(path, name, fault, show=gotext.to_json(name))
+    elif "/" not in name and name not in STANDARD_RESOURCES and not name.startswith((HUGEPAGES, f"requests.{HUGEPAGES}")):
+        yield field.invalid(path, name, NOT_STANDARD, show=gotext.to_json(name))
+
+
+def container_name(name: str, path: str, ctx: Context) -> Errors:
+    """A container may ask for cpu, memory, ephemeral storage, huge pages and extended resources.
+
+    Upstream: validateContainerResourceName
+    """
+    if name in CONTAINER_RESOURCES:
+        return
+    yield from qualified_name(name, path, ctx)
+    if "/" not in name:
+        if not name.startswith(HUGEPAGES):
+            yield field.invalid(path, name, NOT_FOR_CONTAINERS, show=gotext.to_json(name))
+    elif not is_native(name) and not is_extended(name):
+        yield field.invalid(path, name, NOT_EXTENDED, show=gotext.to_json(name))
+
+
+def of_container(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: Context) -> Errors:
+    """Upstream: ValidateContainerResourceRequirements"""
+    return requirements(container["resources"], f"{at}.resources", spec, ctx, container_name)
+
+
+def requirements(asked: dict[str, Any], at: str, spec: dict[str, Any], ctx: Context, name_rule: NameRule) -> Errors:
+    """Amounts are well named and not negative; no request exceeds its limit; huge pages come with cpu or memory.
+
+    Upstream: validateResourceRequirements
+    """
+    limits, requests = asked.get("limits") or {}, asked.get("requests") or {}
+    compute = pages = False
+    for name, text in limits.items():
+        if name in RESIZABLE:
+            compute = True
+        # Nothing can be wrong with cpu and memory but the sign.
+        if name not in RESIZABLE or text[0] == "-":
+            yield from amount(name, text, f"{at}.limits[{name}]", ctx, name_rule)
+        if name.startswith(HUGEPAGES):
+            pages = True
+            yield from _whole_pages(name, text, f"{at}.limits[{name}]", ctx)
+    for name, text in requests.items():
+        if name in RESIZABLE:
+            compute = True
+        if name not in RESIZABLE or text[0] == "-":
+            yield from amount(name, text, f"{at}.requests[{name}]", ctx, name_rule)
+        limit = limits.get(name)
+        if limit != text:
+            yield from _unlike_limit(name, text, limit, at)
+        if name.startswith(HUGEPAGES):
+            pages = True
+            yield from _whole_pages(name, text, f"{at}.requests[{name}]", ctx)
+    if pages and not compute:
+        yield field.forbidden(at, HUGEPAGES_ALONE)
+    if asked.get("claims"):
+        yield from _claims(asked["claims"], f"{at}.claims", spec)
+
+
+def amount(name: str, text: str, path: str, ctx: Context, name_rule: NameRule = container_name) -> Errors:
+    """One amount at a path that already names it: the name, not negative, and whole where it must be.
+
+    Upstream: ValidateResourceQuantityValue
+    """
+    yield from name_rule(name, path, ctx)
+    given = quantity.parse(text)
+    if given.sign < 0:
+        yield field.invalid(path, text, formats.NOT_NEGATIVE)
+    if traits(name).whole and not given.is_whole:
+        yield field.invalid(path, text, "must be an integer")
+
+
+def _unlike_limit(name: str, text: str, limit: str | None, at: str) -> Errors:
+    """A request is at most the limit; what cannot be overcommitted has a limit, and requests exactly that."""
+    if limit is None:
+        if not traits(name).overcommit:
+            yield field.required(f"{at}.limits", NEEDS_LIMIT, field.place_of(f"{at}.requests[{name}]"))
+    elif traits(name).overcommit:
+        if quantity.parse(text) > quantity.parse(limit):
+            place = field.place_of(f"{at}.requests[{name}]")
+            yield field.invalid(f"{at}.requests", text, f"must be less than or equal to {name} limit of {limit}", place)
+    elif quantity.parse(text) != quantity.parse(limit):
+        place = field.place_of(f"{at}.requests[{name}]")
+        yield field.invalid(f"{at}.requests", text, f"must be equal to {name} limit of {limit}", place)
+
+
+def _whole_pages(name: str, text: str, path: str, ctx: Context) -> Errors:
+    """Huge pages are asked for in whole pages, unless the stored pod already did otherwise.
+
+    Upstream: validateResourceQuantityHugePageValue
+    """
+    if not divisible(name, quantity.parse(text)) and not _indivisible_stored(ctx):
+        yield field.invalid(path, text, f"{text} is not positive integer multiple of {name}")
+
+
+def divisible(name: str, asked: Quantity) -> bool:
+    """Whether an amount of huge pages is a multiple of the size that their name says.
+
+    Upstream: IsHugePageResourceValueDivisible
+    """
+    try:
+        size = quantity.parse(name.removeprefix(HUGEPAGES))
+    except quantity.QuantityError:
+        return False
+    return size.sign > 0 and size.is_whole and size.value() != 0 and asked.value() % size.value() == 0
+
+
+def _indivisible_stored(ctx: Context) -> bool:
+    """Upstream: usesIndivisibleHugePagesValues"""
+    if ctx.old is None:
+        return False
+    spec = ctx.old["spec"]
+    pages = [*(spec.get("overhead") or {}).items()]
+    for kind in ("initContainers", "containers", "ephemeralContainers"):
+        for container in spec.get(kind) or ():
+            for part in ("limits", "requests"):
+                pages += (container["resources"].get(part) or {}).items()
+    return any(name.startswith(HUGEPAGES) and not divisible(name, quantity.parse(text)) for name, text in pages)
+
+
+def _claims(claims: list[dict[str, Any]], at: str, spec: dict[str, Any]) -> Errors:
+    """Each entry names a claim of the pod, whole or one request of it, and no part of a claim twice.
+
+    Upstream: validateResourceClaimNames
+    """
+    known = {claim["name"] for claim in spec.get("resourceClaims") or () if claim["name"]}
+    taken: list[str] = []
+    for i, claim in enumerate(claims):
+        name, request = claim["name"], claim.get("request", "")
+        if not name:
+            yield field.required(f"{at}[{i}]")
+            continue
+        if name in taken:
+            yield field.duplicate(f"{at}[{i}]", name)
+        else:
+            yield from _claim_part(name, request, f"{at}[{i}]", taken)
+        if name not in known:
+            text = ": " + ", ".join(sorted(known)) if known else " which is empty"
+            yield field.not_found(f"{at}[{i}]", name, f"must be one of the names in pod.spec.resourceClaims{text}")
+
+
+def _claim_part(name: str, request: str, at: str, taken: list[str]) -> Errors:
+    part = f"{name}/{request}" if request else name
+    if request and (faults := formats.dns_label(request)):
+        yield from formats.each(f"{at}.request", request, faults)
+    if part in taken:
+        yield field.duplicate(at, part)
+        return
+    if not request:
+        # One error for each request of this claim that was taken before.
+        for other in taken:
+            if other.startswith(f"{name}/"):
+                yield field.duplicate(at, name)
+    taken.append(part)
+
+
+def resize_policy(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: Context) -> Errors:
+    """Each resource that can be resized has at most one policy; a pod that never restarts has no container restarted.
+
+    Upstream: validateResizePolicy; only a repetition has its index in the path.
+    """
+    never = spec.get("restartPolicy") == "Never"
+    path = f"{at}.resizePolicy"
+    given: set[str] = set()
+    for i, policy in enumerate(container["resizePolicy"]):
+        name, restart = policy.get("resourceName", ""), policy.get("restartPolicy", "")
+        if name in given:
+            yield field.duplicate(f"{path}[{i}]", name, show=gotext.to_json(name))
+        given.add(name)
+        yield from _choice(name, RESIZABLE, path, f"{path}[{i}].resourceName")
+        yield from _choice(restart, RESIZE_POLICIES, path, f"{path}[{i}].restartPolicy")
+        if never and restart != "NotRequired":
+            whose = "pod `restartPolicy`" if ctx.version >= V1_36 else "`restartPolicy`"
+            text = f"must be 'NotRequired' when {whose} is 'Never'"
+            yield field.invalid(path, restart, text, field.place_of(f"{path}[{i}].restartPolicy"), gotext.to_json(restart))
+
+
+def _choice(value: str, choices: tuple[str, ...], path: str, true_path: str) -> Errors:
+    if not value:
+        yield field.required(path, where=field.place_of(true_path))
+    elif value not in choices:
+        yield field.not_supported(path, value, choices, field.place_of(true_path))
+
+
+def init_resize_policy(container: dict[str, Any], at: str, ctx: Context) -> Errors:
+    """A resize does not restart an init container that runs to its end (since 1.36), unless the stored pod says so.
+
+    Upstream: validateInitContainers
+    """
+    if ctx.version < V1_36 or _restarted_stored(ctx):
+        return
+    for i, policy in enumerate(container["resizePolicy"]):
+        if policy.get("restartPolicy") == "RestartContainer":
+            text = "must not be set to 'RestartContainer' for non-sidecar initContainers"
+            yield field.invalid(f"{at}.resizePolicy[{i}].restartPolicy", "RestartContainer", text)
+
+
+def _restarted_stored(ctx: Context) -> bool:
+    """Upstream: hasRestartContainerForNonSidecarInitContainer"""
+    return ctx.old is not None and any(
+        policy.get("restartPolicy") == "RestartContainer"
+        for container in ctx.old["spec"].get("initContainers") or ()
+        if container.get("restartPolicy") != "Always"
+        for policy in container.get("resizePolicy") or ()
+    )

@@ -1,0 +1,89 @@
+"""The volumes of a pod: their names, and one source for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from strategy import field, formats, gotext
+from strategy.context import Context
+from strategy.field import Errors, Finds
+from strategy.rules import volume_sources
+
+NO_SOURCE = "must specify a volume type"
+ONE_SOURCE = "may not specify more than 1 volume type"
+NOT_A_MADE_CLAIM = "must not reference a PVC that gets created for an ephemeral volume"
+PORTAL_LENGTH = (
+    "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified."
+)
+
+_SPELLED = {"downwardAPI": "downwarAPI", "cephfs": "cephFS"}
+"""How the server spells a source that is one too many, where that is not its name."""
+
+
+def each(volumes: Sequence[dict[str, Any]], at: str, ctx: Context, pod_name: str) -> Finds[dict[str, dict[str, Any]]]:
+    """Each volume has a name of its own and one source. Returns by name those that nothing is wrong with.
+
+    A name may be used again after a volume that was itself refused. ``pod_name`` is "" where it is not known, as in templates.
+    Upstream: ValidateVolumes
+    """
+    made = {f"{pod_name}-{volume['name']}" for volume in volumes if "ephemeral" in volume} if pod_name else ()
+    good: dict[str, dict[str, Any]] = {}
+    for i, volume in enumerate(volumes):
+        errors = [*_source(volume, f"{at}[{i}]", ctx, pod_name), *_name(volume["name"], f"{at}[{i}].name", good)]
+        if errors:
+            yield from errors
+        else:
+            good[volume["name"]] = volume
+        if made and "persistentVolumeClaim" in volume:
+            claim = volume["persistentVolumeClaim"]["claimName"]
+            # A fault of the two volumes together: neither is refused for it.
+            if claim in made:
+                yield field.invalid(f"{at}[{i}].persistentVolumeClaim.claimName", claim, NOT_A_MADE_CLAIM)
+    return good
+
+
+def _name(name: str, at: str, taken: dict[str, dict[str, Any]]) -> Errors:
+    """The name is a DNS label that no volume before has."""
+    if not name:
+        yield field.required(at)
+    elif faults := formats.dns_label(name):
+        yield from formats.each(at, name, faults)
+    if name in taken:
+        yield field.duplicate(at, name)
+
+
+def _source(volume: dict[str, Any], at: str, ctx: Context, pod_name: str) -> Errors:
+    """A volume has one source. Of several, the first in the server's order is looked into.
+
+    Upstream: validateVolumeSource
+    """
+    if len(volume) == 2:
+        kinds = [kind for kind in volume if kind != "name"]
+    else:
+        kinds = [kind for kind in volume_sources.RULES if kind in volume]
+    if not kinds:
+        yield field.required(at, NO_SOURCE)
+    for kind in kinds:
+        if kind == kinds[0]:
+            yield from volume_sources.RULES[kind](volume[kind], f"{at}.{kind}", ctx)
+        else:
+            yield field.forbidden(f"{at}.{_SPELLED.get(kind, kind)}", ONE_SOURCE, field.place_of(f"{at}.{kind}"))
+        if kind == "iscsi":
+            yield from _portal_length(volume, at)
+    if kinds and kinds[0] == "ephemeral" and pod_name and volume["name"]:
+        yield from _made_claim(volume["name"], at, pod_name)
+
+
+def _portal_length(volume: dict[str, Any], at: str) -> Errors:
+    """Name and portal of an iSCSI volume with an initiator name make a name of their own. Asked of a second source as well."""
+    iscsi = volume["iscsi"]
+    if "initiatorName" in iscsi and len(f"{volume['name']}:{iscsi['targetPortal']}".encode()) > 64:
+        yield field.invalid(f"{at}.name", volume["name"], PORTAL_LENGTH)
+
+
+def _made_claim(name: str, at: str, pod_name: str) -> Errors:
+    """The claim that an ephemeral volume makes is named after pod and volume, and that is a DNS subdomain."""
+    claim = f"{pod_name}-{name}"
+    for fault in formats.dns_subdomain(claim):
+        yield field.invalid(f"{at}.name", name, f"PVC name {gotext.quote(claim)}: {fault}")

@@ -1,0 +1,42 @@
+"""Whether two values mean the same: quantities by value, absent lists and maps like empty ones, everything else to the letter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strategy import quantity
+from strategy.types import Field, Types
+
+
+def equal(a: Any, b: Any, type_name: str, types: Types) -> bool:
+    """Whether two objects of one type mean the same.
+
+    A pointer to an empty object is not the same as none.
+    Upstream: apiequality.Semantic.DeepEqual
+    """
+    if a == b:
+        return True
+    fields = types.fields(type_name)
+    return all(_member(a.get(key), b.get(key), fields[key], types) for key in {**a, **b} if key in fields)
+
+
+def _member(a: Any, b: Any, field: Field, types: Types) -> bool:
+    if a == b:
+        return True
+    if field.shape == "list":
+        a, b = a or (), b or ()
+        return len(a) == len(b) and all(_value(x, y, field.type, types) for x, y in zip(a, b, strict=True))
+    if field.shape == "map":
+        a, b = a or {}, b or {}
+        return a.keys() == b.keys() and all(_value(a[key], b[key], field.type, types) for key in a)
+    return _value(a, b, field.type, types)
+
+
+def _value(a: Any, b: Any, type_name: str, types: Types) -> bool:
+    if a == b:
+        return True
+    if a is None or b is None:
+        return False
+    if type_name == "Quantity":
+        return quantity.parse(a) == quantity.parse(b)
+    return isinstance(a, dict) and isinstance(b, dict) and equal(a, b, type_name, types)

@@ -1,0 +1,314 @@
+"""What decoding refuses and what it makes: request bodies and patched objects in, canonical objects out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from strategy import duplicates, gotext, jsontext, plans, scheme, straight
+from strategy.errors import BadRequest
+from strategy.plans import Object, Plan
+from strategy.types import Field, Types
+from strategy.walk import Decoded, DecodeError, Walk, described
+
+__all__ = ["DecodeError", "Decoded", "Decoder", "decode_list", "prune", "zero"]
+
+_PARSING: Final = "couldn't get version/kind; json parse error: "
+_META: Final = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+_META_KEYS: Final = {"kind": "kind", "apiversion": "apiVersion"}
+_FOLDED: Final = str.maketrans("\u017f\u212a", "sk")  # the two other characters that fold into ASCII letters
+_TOO_DEEP: Final = "exceeded max depth"
+_SHOWN: Final = 30
+
+# Where one kind is taken in several versions.
+_ALSO_TAKEN: Final = {("Eviction", "policy/v1"): ("policy/v1beta1",)}
+
+
+class _Named(NamedTuple):
+    """What a body calls itself, with what the request says where it says nothing."""
+
+    group: str
+    version: str
+    kind: str
+
+    @property
+    def api_version(self) -> str:
+        return scheme.joined(self.group, self.version)
+
+
+class Decoder:
+    """Decodes the kinds of one release.
+
+    ``watch`` gives the gate of a field by its type and name: a gate is ``seen`` when one of its fields is there.
+    """
+
+    def __init__(self, types: Types, watch: Mapping[tuple[str, str], str] | None = None) -> None:
+        self.types = types
+        watched = frozenset((watch or {}).items())
+        self._plans = plans.of(types, watched)
+        self._straight = straight.along(types, watched)
+
+    def decode(self, value: Any, kind: str) -> Decoded:
+        """A value as an object of a type, by the type's name in the table; DecodeError if it does not fit.
+
+        Upstream: UnmarshalStrict
+        """
+        seen = set[str]()
+        if type(value) is dict:
+            try:
+                return Decoded(self._straight[kind](value, seen), [], seen)
+            except (straight.Detour, ValueError, TypeError, RecursionError):
+                pass
+        try:
+            return self._with_care(value, kind)
+        except RecursionError:
+            raise DecodeError(_TOO_DEEP) from None
+
+    def _with_care(self, value: Any, kind: str) -> Decoded:
+        walk = Walk(self.types, kind)
+        go_type = f"v1.{kind.rpartition('.')[2]}"
+        plan = self._plans[kind]
+        out = plan.read(walk, value, None, go_type)
+        if walk.error is not None:
+            raise DecodeError(walk.error)
+        if walk.repeated:
+            out = plan.read(Walk(self.types, kind), duplicates.folded(value, kind, self.types), None, go_type)
+        return Decoded(out, list(walk.strict), walk.seen)
+
+    def resolve(self, body: Any, kind: str = "Pod", api_version: str = "v1") -> Decoded:
+        """A body, as bytes or as a value, as an object of a kind, if it says that it is one; DecodeError with the bare words.
+
+        Upstream: codec.Decode, Serializer.Decode
+        """
+        value = _parsed(body)
+        named = _named(value, kind, api_version)
+        try:
+            if not named.version:
+                raise DecodeError(f"Object 'apiVersion' is missing in '{jsontext.text(_sent(body))}'")
+            return self._as_named(value, named, kind, api_version)
+        except DecodeError as error:
+            error.about = named.kind, named.version
+            raise
+
+    def read(
+        self, body: Any, kind: str = "Pod", api_version: str = "v1", field_validation: str = ""
+    ) -> tuple[Object, list[str], set[str]]:
+        """What the server does with the body of a request: the object, the warnings, the gates seen; BadRequest is its 400.
+
+        Upstream: createHandler, UpdateResource, transformDecodeError
+        """
+        try:
+            got = self.resolve(body, kind, api_version)
+        except DecodeError as error:
+            raise BadRequest(_refusal(error, kind, body)) from None
+        if got.strict and field_validation == "Strict":
+            strict = DecodeError(f"strict decoding error: {', '.join(got.strict)}")
+            strict.about = kind, got.api_version.rpartition("/")[2]
+            raise BadRequest(_refusal(strict, kind, body))
+        warnings = [] if field_validation == "Ignore" else got.strict
+        if got.api_version != api_version and got.api_version not in _ALSO_TAKEN.get((kind, api_version), ()):
+            words = f"the API version in the data ({got.api_version}) does not match the expected API version ({api_version})"
+            raise BadRequest(words, warnings=tuple(warnings))
+        return got.value, warnings, got.seen
+
+    def options(self, body: Any) -> Object:
+        """The body of a delete: DeleteOptions, whatever their version. Unknown fields do not count; DecodeError with bare words.
+
+        Upstream: DeleteResource
+        """
+        value = _parsed(body)
+        named = _named(value, "DeleteOptions", "meta.k8s.io/v1")
+        if named.kind == "DeleteOptions":
+            return self.decode(value, "DeleteOptions").value
+        if scheme.has_options(named.api_version, named.kind):
+            raise DecodeError(_unknown_conversion(f"{named.version}.{named.kind}", "v1.DeleteOptions"))
+        raise DecodeError(scheme.unregistered(named.kind, named.group, named.version, scheme.OPTIONS_NAME))
+
+    def _as_named(self, value: Any, named: _Named, kind: str, api_version: str) -> Decoded:
+        group, _ = scheme.split(api_version) or ("", "")
+        type_name = scheme.type_name(named.group, named.kind)
+        same = named.kind == kind and named.group == group
+        if same and named.version == scheme.INTERNAL:
+            return self._internal(value, named)
+        if same and (named.api_version == api_version or scheme.knows(named.api_version, kind)):
+            got = self.decode(value, type_name)
+            got.value["apiVersion"], got.value["kind"] = named.api_version, kind
+            return got._replace(api_version=named.api_version)
+        # Another kind is decoded as what it is; only then it turns out to be the wrong one.
+        if not scheme.knows(named.api_version, named.kind):
+            raise DecodeError(scheme.unregistered(named.kind, named.group, named.version))
+        if type_name in self.types:
+            self.decode(value, type_name)
+        raise DecodeError(_unknown_conversion(f"{named.version}.{named.kind}", f"{scheme.package(group)}.{kind}"))
+
+    def _internal(self, value: Any, named: _Named) -> Decoded:
+        """The server's own form of the object, with other names: metadata is spread at the top, the rest has Go's spelling."""
+        known = {"apiVersion", "kind", "Spec", "Status", *self.types.fields("ObjectMeta")}
+        walk = Walk(self.types, named.kind)
+        for key in value:
+            if key not in known:
+                walk.unknown(None, key)
+        return Decoded(self._plans[scheme.type_name(named.group, named.kind)].zero(), list(walk.strict), set(), named.api_version)
+
+
+def decode_list(body: bytes, type_name: str, types: Types) -> list[Object]:
+    """A list of the server's own form of a type that has scalars only, whose fields are found whatever their case.
+
+    DecodeError with the bare words.
+    Upstream: json.Unmarshal into an internal type
+    """
+    try:
+        value = jsontext.parse(body)
+    except jsontext.JSONError as error:
+        raise DecodeError(error.message) from None
+    if value is not None and not isinstance(value, list):
+        raise DecodeError(f"json: cannot unmarshal {described(value)} into Go value of type []core.{type_name}")
+    fields = {name.lower(): field for name, field in types.fields(type_name).items()}
+    decoder = Decoder(types)
+    return [
+        decoder.decode(_renamed(item, f".{index}", type_name, fields), type_name).value for index, item in enumerate(value or ())
+    ]
+
+
+def _renamed(item: Any, at: str, type_name: str, fields: dict[str, Field]) -> Object:
+    """An object with the field names of its published form. The path of what does not fit begins with the index."""
+    if item is None:
+        return {}
+    if not isinstance(item, dict):
+        raise DecodeError(f"json: cannot unmarshal {described(item)} into Go struct field {at} of type core.{type_name}")
+    out = {}
+    for key, value in item.items():
+        field = fields.get(key.translate(_FOLDED).lower())
+        if field is None or value is None:
+            continue
+        number = described(value) == "number" and field.type == "int64"
+        if described(value) != field.type and not (number and isinstance(value, int) and -(1 << 63) <= value < 1 << 63):
+            shown = f"number {jsontext.number_text(value)}" if number else described(value)
+            go_type = field.go_type.replace("v1.", "core.")
+            raise DecodeError(f"json: cannot unmarshal {shown} into Go struct field {at}.{key} of type {go_type}")
+        out[field.name] = value
+    return out
+
+
+def zero(type_name: str, types: Types) -> Object:
+    """The object of a type of which nothing is said."""
+    return plans.of(types)[type_name].zero()
+
+
+def prune(obj: Object, type_name: str, types: Types) -> Object:
+    """An object as it is printed and stored: without empty lists and maps; those that are always there are null.
+
+    What is not empty is not copied.
+    """
+    return _pruned(obj, plans.of(types)[type_name])
+
+
+def _pruned(obj: Object, plan: Plan) -> Object:
+    out = obj
+    holders = plan.holders
+    for key, value in obj.items():
+        if (type(value) is not dict and type(value) is not list) or key not in holders:
+            continue
+        several, omitempty, inner = holders[key]
+        if not value and several:
+            out = out if out is not obj else obj.copy()
+            if omitempty:
+                del out[key]
+            else:
+                out[key] = None
+        elif inner is not None:
+            new = _pruned_all(value, inner) if several else _pruned(value, inner)  # type: ignore[arg-type]
+            if new is not value:
+                out = out if out is not obj else obj.copy()
+                out[key] = new
+    return out
+
+
+def _pruned_all(values: Any, plan: Plan) -> Any:
+    """The values of a list or map, in a new one if one of them is new."""
+    if isinstance(values, dict):
+        new = {key: _pruned(value, plan) for key, value in values.items()}
+        return new if any(new[key] is not value for key, value in values.items()) else values
+    out = values
+    for index, value in enumerate(values):
+        new = _pruned(value, plan)
+        if new is not value:
+            out = out if out is not values else values.copy()
+            out[index] = new
+    return out
+
+
+def _parsed(body: Any) -> Any:
+    if not isinstance(body, (bytes, bytearray, memoryview)):
+        return body
+    try:
+        return jsontext.parse(bytes(body))
+    except jsontext.JSONError as error:
+        raise DecodeError(_PARSING + error.message) from None
+
+
+def _sent(body: Any) -> bytes:
+    """A body as it went over the wire, or would have."""
+    if isinstance(body, (bytes, bytearray, memoryview)):
+        return bytes(body)
+    try:
+        return json.dumps(body).encode()
+    except (TypeError, ValueError, RecursionError):
+        return b""
+
+
+def _named(value: Any, kind: str, api_version: str) -> _Named:
+    """What a value calls itself. These two keys are looked for whatever their case.
+
+    Upstream: SimpleMetaFactory.Interpret, gvkWithDefaults
+    """
+    said = {"kind": "", "apiVersion": ""}
+    if isinstance(value, dict):
+        _take_names(value, said)
+    elif value is not None:
+        raise DecodeError(f"{_PARSING}json: cannot unmarshal {described(value)} into Go value of type {_META}")
+    parts = scheme.split(said["apiVersion"])
+    if parts is None:
+        raise DecodeError(f"unexpected GroupVersion string: {said['apiVersion']}")
+    group, version = parts
+    default = scheme.split(api_version) or ("", "")
+    if not version and group in ("", default[0]):
+        group, version = default
+    return _Named(group, version, said["kind"] or kind)
+
+
+def _take_names(value: Object, said: dict[str, str]) -> None:
+    error = ""
+    for key, item in value.items():
+        name = key if key in said else _META_KEYS.get(key.translate(_FOLDED).lower()) if isinstance(key, str) else None
+        if name is None or item is None:
+            continue
+        if isinstance(item, str):
+            said[name] = str(item)
+        else:
+            words = f"json: cannot unmarshal {described(item)} into Go struct field .{name} of type string"
+            error = error or words
+    if error:
+        raise DecodeError(_PARSING + error)
+
+
+def _refusal(error: DecodeError, kind: str, body: Any) -> str:
+    """Upstream: transformDecodeError"""
+    if error.about is None:
+        return f"the object provided is unrecognized (must be of type {kind}): {error.message} ({_summary(_sent(body))})"
+    said, version = error.about
+    return f"{said} in version {gotext.quote(version)} cannot be handled as a {kind}: {error.message}"
+
+
+def _summary(body: bytes) -> str:
+    """Upstream: summarizeData"""
+    if not body:
+        return "<empty>"
+    start = body[:_SHOWN]
+    shown = jsontext.text(start) if body.startswith(b"{") else start.hex()
+    return f"{shown} ..." if len(body) > _SHOWN else shown
+
+
+def _unknown_conversion(source: str, target: str) -> str:
+    return f"converting ({source}) to ({target}): unknown conversion"

@@ -1,0 +1,183 @@
+"""The straight way through a healthy object: nothing is noted on it, and whatever is not in order ends it.
+
+Most bodies are healthy. Those that are not are read once more, with care (strategy.plans): that way has the words, this one none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final
+
+from strategy import readers, times
+from strategy.plans import Object, Plan, Plans, Watch, of
+from strategy.types import Field, Types
+
+Reader = Callable[[Any, set[str]], Any]
+"""Reads a value of the one class it is made for; the set takes the gates seen."""
+Entry = tuple[type, bool, Reader | None]
+"""A field: the class its values have, whether a zero value is kept, and the reader; None for what is taken as it is."""
+
+_PLAIN: Final = {"string": str, "bool": bool}
+
+
+class Detour(Exception):
+    """Something that wants a closer look."""
+
+
+class Straight:
+    """The readers of a release's types, made when first asked for."""
+
+    def __init__(self, plans: Plans) -> None:
+        self._plans = plans
+        self._made: dict[str, Reader] = {}
+
+    def __getitem__(self, type_name: str) -> Reader:
+        """The reader of the objects of a type: Detour, ValueError or TypeError if they are not in order."""
+        reader = self._made.get(type_name)
+        if reader is None:
+            plan = self._plans[type_name]
+            entries = {name: self._entry(field, plan) for name, field in self._plans.types.fields(type_name).items()}
+            reader = self._made[type_name] = _object(entries, plan)
+        return reader
+
+    def _entry(self, field: Field, plan: Plan) -> Entry:
+        member = plan.members[field.name]
+        kind, reader = self._kind(field)
+        if member.gate is not None:
+            reader = _watched(member.gate, reader)
+        return kind, member.keep, reader
+
+    def _kind(self, field: Field) -> tuple[type, Reader | None]:
+        if field.shape == "list":
+            if self._plans.is_struct(field.type):
+                return list, _objects(self[field.type])
+            return (list, _strings) if field.type == "string" else (list, _detour)
+        if field.shape == "map":
+            return dict, _MAPS.get(field.type, _detour)
+        if self._plans.is_struct(field.type):
+            return dict, self[field.type]
+        if field.type in _PLAIN:
+            return _PLAIN[field.type], None
+        return _SPECIAL.get(field.type, (dict, _detour))
+
+
+def _object(entries: dict[str, Entry], plan: Plan) -> Reader:
+    template, nested = plan.template, plan.nested
+
+    def read(value: Object, seen: set[str]) -> Object:
+        out = template.copy()
+        for key, item in value.items():
+            try:
+                kind, keep, reader = entries[key]
+            except KeyError:
+                raise Detour from None
+            if type(item) is kind:
+                if reader is not None:
+                    item = reader(item, seen)
+                if item or keep:
+                    out[key] = item
+            elif item is None:
+                continue
+            elif reader is _port and type(item) is str:
+                out[key] = item
+            else:
+                raise Detour
+        for name, inner in nested:
+            if name not in out:
+                out[name] = inner.zero()
+        return out
+
+    return read
+
+
+def _objects(read: Reader) -> Reader:
+    def read_all(value: list[Any], seen: set[str]) -> list[Object]:
+        out = []
+        for item in value:
+            if type(item) is not dict:
+                raise Detour
+            out.append(read(item, seen))
+        return out
+
+    return read_all
+
+
+def _watched(gate: str, reader: Reader | None) -> Reader:
+    def read(value: Any, seen: set[str]) -> Any:
+        seen.add(gate)
+        return value if reader is None else reader(value, seen)
+
+    return read
+
+
+def _strings(value: list[Any], seen: set[str]) -> list[str]:
+    for item in value:
+        if type(item) is not str:
+            raise Detour
+    return value.copy()
+
+
+def _texts(value: Object, seen: set[str]) -> dict[str, str]:
+    for key, item in value.items():
+        if type(item) is not str or type(key) is not str:
+            raise Detour
+    return value.copy()
+
+
+def _amounts(value: Object, seen: set[str]) -> dict[str, str]:
+    out = {}
+    for key, item in value.items():
+        if type(item) is not str:
+            if type(item) is not int:
+                raise Detour
+            item = str(item)
+        if type(key) is not str:
+            raise Detour
+        out[key] = readers.printed(item)
+    return out
+
+
+def _amount(value: str, seen: set[str]) -> str:
+    return readers.printed(value)
+
+
+def _time(value: str, seen: set[str]) -> str | None:
+    return times.parse(value)
+
+
+def _int32(value: int, seen: set[str]) -> int:
+    if -0x80000000 <= value <= 0x7FFFFFFF:
+        return value
+    raise Detour
+
+
+def _int64(value: int, seen: set[str]) -> int:
+    if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
+        return value
+    raise Detour
+
+
+def _port(value: int, seen: set[str]) -> int:
+    """An int-or-string that is an int."""
+    return _int32(value, seen)
+
+
+def _detour(value: Any, seen: set[str]) -> Any:
+    raise Detour
+
+
+_MAPS: Final[dict[str, Reader]] = {"string": _texts, "Quantity": _amounts}
+_SPECIAL: Final[dict[str, tuple[type, Reader]]] = {
+    "int32": (int, _int32),
+    "int64": (int, _int64),
+    "IntOrString": (int, _port),
+    "Quantity": (str, _amount),
+    "Time": (str, _time),
+}
+
+
+@lru_cache(maxsize=32)
+def along(types: Types, watch: Watch) -> Straight:
+    """The straight way along the plans of a release."""
+    return Straight(of(types, watch))

@@ -1,0 +1,188 @@
+"""What each verb does with a pod, top to bottom: read, check, prepare, validate, warn.
+
+A verb takes a request and what is stored, and gives an Outcome: the pod that would be stored, and all that is wrong with it.
+A request that cannot be understood or does not fit what is stored raises an ApiError.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from strategy import defaults, errors, options, patch, preconditions, prepare, shape, warn
+from strategy.context import Context, Pod
+from strategy.field import FieldError
+from strategy.request import Request
+from strategy.rules import pod as rules
+from strategy.shape import Decoder
+
+NAMESPACE_DIFFERS = "the namespace of the provided object does not match the namespace sent on the request"
+OWNERS_REPEAT = (
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, "
+    "and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+)
+OWNERS_REPEAT_AFTER_ADMISSION = (
+    ".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner references "
+    "in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+)
+
+
+class Judged(NamedTuple):
+    """A pod that has gone through a verb."""
+
+    pod: Pod
+    errors: list[FieldError]
+    warnings: list[str]
+    dropped: prepare.Dropped
+
+
+class Incoming(NamedTuple):
+    """The pod that a request brings: read and defaulted, a private copy."""
+
+    pod: Pod
+    warnings: list[str]
+    seen: set[str]
+
+
+# ---- the verbs -------------------------------------------------------------------------------------
+
+
+def create(request: Request, ctx: Context, decoder: Decoder) -> Judged:
+    pod, warnings, seen = _read(request, ctx, decoder)
+    _namespace_matches(pod, request)
+    warnings += _dedupe_owners(pod, OWNERS_REPEAT)
+    prepare.new_metadata(pod, request)
+    dropped, more = prepare.for_create(pod, request, ctx, seen)
+    warnings += more
+    found = list(rules.create(pod, ctx))
+    if not found:
+        warnings += warn.on_create(pod, ctx)
+    return Judged(pod, found, warnings, dropped)
+
+
+def update(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) -> Judged:
+    old, (pod, warnings, seen) = _incoming(request, stored, ctx, decoder)
+    ctx = ctx.updating(old)
+    dropped = prepare.for_update(pod, old, ctx, seen)
+    prepare.kept_metadata(pod, old)
+    return Judged(pod, list(rules.update(pod, old, ctx)), warnings, dropped)
+
+
+def update_status(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) -> Judged:
+    old, (pod, warnings, seen) = _incoming(request, stored, ctx, decoder)
+    return judge_status(pod, old, warnings, seen, ctx)
+
+
+def judge_status(pod: Pod, old: Pod, warnings: list[str], seen: set[str], ctx: Context) -> Judged:
+    """A status write from where the pod has been read; an eviction begins here."""
+    ctx = ctx.updating(old)
+    dropped = prepare.for_status_update(pod, old, ctx, seen)
+    prepare.kept_metadata(pod, old)
+    found = list(rules.update_status(pod, old, ctx))
+    if not found:
+        warnings += warn.on_status_update(pod, ctx)
+    return Judged(pod, found, warnings, dropped)
+
+
+def resize(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) -> Judged:
+    old, (sent, warnings, seen) = _incoming(request, stored, ctx, decoder)
+    ctx = ctx.updating(old)
+    pod, dropped = prepare.for_resize(sent, old, ctx, seen)
+    prepare.kept_metadata(pod, old)
+    return Judged(pod, list(rules.resized(pod, old, ctx)), warnings, dropped)
+
+
+def ephemeral_containers(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) -> Judged:
+    old, (sent, warnings, seen) = _incoming(request, stored, ctx, decoder)
+    ctx = ctx.updating(old)
+    pod, dropped = prepare.for_ephemeral_containers(sent, old, ctx, seen)
+    prepare.kept_metadata(pod, old)
+    return Judged(pod, list(rules.ephemeral_containers(pod, old, ctx)), warnings, dropped)
+
+
+# ---- their common beginning ------------------------------------------------------------------------
+
+
+def _incoming(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) -> tuple[Pod, Incoming]:
+    """What an update brings, by PUT or PATCH, and the stored pod that it is for."""
+    if request.verb == "patch":
+        old = preconditions.exists(stored, request)
+        incoming = _patched(request, old, ctx, decoder)
+        preconditions.unchanged(incoming.pod, old, request)
+        incoming.warnings.extend(_dedupe_owners(incoming.pod, OWNERS_REPEAT_AFTER_ADMISSION))
+        return old, incoming
+    incoming = _read(request, ctx, decoder)
+    _namespace_matches(incoming.pod, request)
+    _name_matches(incoming.pod, request)
+    incoming.warnings.extend(_dedupe_owners(incoming.pod, OWNERS_REPEAT))
+    old = preconditions.exists(stored, request)
+    preconditions.same_uid(incoming.pod["metadata"].get("uid"), old, request)
+    preconditions.unchanged(incoming.pod, old, request)
+    return old, incoming
+
+
+def _read(request: Request, ctx: Context, decoder: Decoder) -> Incoming:
+    pod, warnings, seen = decoder.read(request.body, "Pod", "v1", options.one(request, "fieldValidation"))
+    defaults.pod(pod, ctx)
+    return Incoming(pod, warnings, seen)
+
+
+def _patched(request: Request, old: Pod, ctx: Context, decoder: Decoder) -> Incoming:
+    """The stored pod with the patch applied, read again as if it had been sent whole."""
+    validation = options.one(request, "fieldValidation")
+    patched = patch.result(request.patch_type, old, request.body, ctx.types, ctx.version, validation)
+    value, complaints = patched.readable(old, ctx.types)
+    try:
+        decoded = decoder.resolve(value)
+    except shape.DecodeError as error:
+        raise patched.undecodable(str(error)) from None
+    complaints = [*complaints, *decoded.strict]
+    if complaints and validation == "Strict":
+        raise patched.undecodable("strict decoding error: " + ", ".join(complaints))
+    pod = decoded.value
+    defaults.pod(pod, ctx)
+    _name_matches(pod, request)
+    _namespace_matches(pod, request)
+    return Incoming(pod, [] if validation == "Ignore" else complaints, decoded.seen)
+
+
+def as_sent(request: Request, old: Pod | None, ctx: Context, decoder: Decoder) -> shape.Decoded:
+    """The pod of a request as it was sent, before anything was done to it."""
+    if request.verb == "patch" and old is not None:
+        patched = patch.result(request.patch_type, old, request.body, ctx.types, ctx.version)
+        return decoder.resolve(patched.readable(old, ctx.types)[0])
+    return decoder.resolve(request.body)
+
+
+def _namespace_matches(pod: Pod, request: Request) -> None:
+    if pod["metadata"].get("namespace", request.namespace) != request.namespace:
+        raise errors.BadRequest(NAMESPACE_DIFFERS)
+
+
+def _name_matches(pod: Pod, request: Request) -> None:
+    name = pod["metadata"].get("name")
+    if not name:
+        text = f"the name of the object ({request.name} based on URL) was undeterminable: name must be provided"
+        raise errors.BadRequest(text)
+    if name != request.name:
+        raise errors.BadRequest(f"the name of the object ({name}) does not match the name on the URL ({request.name})")
+
+
+def _dedupe_owners(pod: Pod, words: str) -> list[str]:
+    """An owner that is named twice in the same words is named once, with a warning.
+
+    Upstream: DedupOwnerReferencesAndAddWarning
+    """
+    owners = pod["metadata"].get("ownerReferences")
+    if not owners or len(owners) == 1:
+        return []
+    kept: list[Pod] = []
+    repeated: list[str] = []
+    for owner in owners:
+        if owner in kept:
+            repeated.append(owner["uid"])
+        else:
+            kept.append(owner)
+    if not repeated:
+        return []
+    pod["metadata"]["ownerReferences"] = kept
+    return [words + ", ".join(repeated)]

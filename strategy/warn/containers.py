@@ -1,0 +1,47 @@
+"""Warnings about containers: old seccomp annotations, fractions of a byte, variables defined twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from strategy import gotext, quantity
+from strategy.context import Pod
+from strategy.rules.pod_annotations import CONTAINER_LISTS, SECCOMP_CONTAINER
+
+OLD_SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead'
+BYTES = ("memory", "ephemeral-storage")
+
+
+def each(spec: Pod, annotations: Mapping[str, str], at: str, meta_at: str) -> Iterator[str]:
+    for kind in CONTAINER_LISTS:
+        for i, container in enumerate(spec.get(kind) or ()):
+            key = SECCOMP_CONTAINER + container["name"]
+            if key in annotations and not (container.get("securityContext") or {}).get("seccompProfile"):
+                yield f"{meta_at}.annotations[{key}]: {OLD_SECCOMP}"
+            yield from _fractions(container["resources"], f"{at}.{kind}[{i}].resources")
+            yield from _hidden_variables(container.get("env") or (), f"{at}.{kind}[{i}].env")
+
+
+def _fractions(resources: Pod, at: str) -> Iterator[str]:
+    for name in BYTES:
+        for kind in ("limits", "requests"):
+            yield from fractional_bytes(resources.get(kind) or {}, f"{at}.{kind}", (name,))
+
+
+def fractional_bytes(amounts: Mapping[str, str], at: str, names: Sequence[str] = BYTES) -> Iterator[str]:
+    """There is no half a byte."""
+    for name in names:
+        if name in amounts and not quantity.parse(amounts[name]).is_whole:
+            yield f"{at}[{name}]: fractional byte value {gotext.quote(amounts[name])} is invalid, must be an integer"
+
+
+def _hidden_variables(env: Sequence[Pod], at: str) -> Iterator[str]:
+    """A second definition is fine only if it builds upon the first, as in ``$(A) and more``."""
+    seen = set()
+    for i, variable in enumerate(env):
+        name = variable["name"]
+        if name in seen:
+            value, before = variable.get("value", ""), f"$({name})"
+            if "valueFrom" in variable or before not in value or value == before:
+                yield f"{at}[{i}]: hides previous definition of {gotext.quote(name)}, which may be dropped when using apply"
+        seen.add(name)

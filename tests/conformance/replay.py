@@ -1,0 +1,123 @@
+"""Putting recorded cases through the request function, with a dict for a store."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from strategy.engine import Engine
+from strategy.request import Answer, Remove, Request, Store
+from tests.conformance import compare
+from tests.conformance.recorded import BASES, Recording, area, edited
+
+NOW = datetime(2026, 11, 16, 12, 0, 0, tzinfo=UTC)
+VERBS = {"create": "create", "replace": "update", "patch": "patch", "delete": "delete", "get": "get"}
+POSTED = {
+    "bind": ("binding", {"apiVersion": "v1", "kind": "Binding"}),
+    "evict": ("eviction", {"apiVersion": "policy/v1", "kind": "Eviction"}),
+}
+
+
+class Verdict(NamedTuple):
+    """How one case came out."""
+
+    id: str
+    area: str
+    codes: bool
+    """Whether every status code agrees."""
+    whole: bool
+    """Whether everything agrees."""
+    why: str | None
+
+
+@dataclass
+class Stored:
+    """A store for one case: pods by name, and a counter for resource versions."""
+
+    engine: Engine
+    pods: dict[str, dict[str, Any]] = field(default_factory=dict)
+    version: int = 100
+
+    def send(self, request: Request) -> Answer:
+        answer = self.engine.answer(request, self.pods.get(request.name))
+        name = request.name
+        for effect in answer.effects:
+            if isinstance(effect, Remove):
+                del self.pods[name]
+            elif isinstance(effect, Store):
+                self.version += 1
+                pod = effect.pod
+                pod["metadata"]["resourceVersion"] = str(self.version)
+                name = pod["metadata"]["name"]
+                self.pods[name] = pod
+        return answer
+
+
+def verdicts(recording: Recording, prefix: str = "") -> Iterator[Verdict]:
+    """Every case of a file whose id begins so."""
+    engine = Engine(recording.version, recording.gates)
+    loaded = {pod["metadata"]["name"]: engine.stored(pod) for pod in recording.objects}
+    for case in recording.cases():
+        if case["id"].startswith(prefix):
+            yield _verdict(case, engine, loaded)
+
+
+def _verdict(case: dict[str, Any], engine: Engine, loaded: dict[str, Any]) -> Verdict:
+    try:
+        got = list(answers(case, engine, loaded))
+    except Exception as error:  # a case that cannot be run is a difference, not the end of the run
+        return Verdict(case["id"], area(case), False, False, f"{type(error).__name__}: {error}")
+    codes = [each["code"] for each in case["want"]] == [each["code"] for each in got]
+    for i, (want, given) in enumerate(zip(case["want"], got, strict=True)):
+        given["body"] = compare.in_recorded_order(given["body"], want["body"])
+        if why := compare.first_difference(want, given):
+            return Verdict(case["id"], area(case), codes, False, f"step {i}: {why}")
+    return Verdict(case["id"], area(case), codes, True, None)
+
+
+def answers(case: dict[str, Any], engine: Engine, loaded: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What we answer to each step, in the form of the record."""
+    name = case.get("name", "p")
+    store = Stored(engine)
+    last: Any = None
+    if "name" in case:
+        store.pods[name] = copy.deepcopy(loaded[name])
+        store.pods[name]["metadata"]["resourceVersion"] = "100"
+        last = store.pods[name]
+    for number, step in enumerate(case["steps"]):
+        answer = store.send(_request(step, last, name, number))
+        if step["do"] == "create" and answer.code == 201:
+            name = answer.body["metadata"]["name"]
+        if answer.code < 300 and answer.body["kind"] == "Pod":
+            last = answer.body
+        elif answer.code < 300:
+            last = store.pods.get(name, last)
+        record = {"code": answer.code, "body": compare.clean(answer.body)}
+        if answer.warnings:
+            record["warnings"] = list(answer.warnings)
+        yield record
+
+
+def _request(step: dict[str, Any], last: Any, name: str, number: int) -> Request:
+    options = step.get("query") or {}
+    body = _body(step, last)
+    common = {"name": name, "now": NOW, "uid": f"00000000-0000-0000-0000-{number:012}", "suffix": "abcde", "options": options}
+    if step["do"] in POSTED:
+        subresource, kind = POSTED[step["do"]]
+        body = {**kind, "metadata": {"name": name, "namespace": "default"}, **(body or {})}
+        return Request("create", subresource, body, **common)
+    return Request(VERBS[step["do"]], step.get("sub", ""), body, step.get("type", ""), **common)
+
+
+def _body(step: dict[str, Any], last: Any) -> Any:
+    if "raw" in step:
+        return step["raw"].encode()
+    if "base" in step:
+        return edited(BASES[step["base"]], step.get("edit", []))
+    if "edit" in step:
+        return edited(last or {}, step["edit"])
+    body = step.get("body")
+    return body.encode() if isinstance(body, str) else copy.deepcopy(body)

@@ -1,0 +1,84 @@
+"""What an import costs: nothing heavy, and nothing that was not asked for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import podstrat
+
+HEAVY = {
+    "aiohttp",
+    "asyncio",
+    "cryptography",
+    "flask",
+    "google",
+    "grpc",
+    "gunicorn",
+    "http",
+    "jsonpatch",
+    "kubernetes",
+    "prometheus_client",
+    "pydantic",
+    "requests",
+    "socket",
+    "ssl",
+    "urllib3",
+    "werkzeug",
+    "yaml",
+}
+
+
+def modules_after(code):
+    """The top-level modules that a fresh interpreter has loaded after running the code."""
+    # -S: no site-packages, whose .pth files may import things of their own; the project itself is put on the path instead.
+    path = [entry for entry in sys.path if entry]
+    before = f"import sys; sys.path[:0] = {path!r}"
+    after = "import json; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    script = f"{before}\n{code}\n{after}"
+    done = subprocess.run([sys.executable, "-S", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def test_the_package_alone_loads_neither_the_engine_nor_the_models():
+    assert modules_after("import podstrat") & (HEAVY | {"strategy"}) == set()
+
+
+def test_the_command_line_alone_loads_neither_the_engine_nor_the_models():
+    assert modules_after("import podstrat.cli") & (HEAVY | {"strategy"}) == set()
+
+
+def test_the_engine_loads_nothing_heavy():
+    loaded = modules_after("from podstrat import Engine, Outcome, FieldError, Request, Answer")
+    assert "strategy" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_a_working_engine_loads_nothing_heavy():
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p"},
+        "spec": {"containers": [{"name": "c", "image": "busybox:1"}]},
+    }
+    loaded = modules_after(f"from podstrat import Engine\nassert Engine(version='1.37').create({pod!r}).ok")
+    assert loaded & HEAVY == set()
+
+
+def test_the_models_load_pydantic():
+    assert "pydantic" in modules_after("from podstrat import ResourceHealth")
+
+
+@pytest.mark.parametrize("name", sorted(set(podstrat.__all__) - {"__version__"}))
+def test_every_public_name_is_there(name):
+    assert getattr(podstrat, name).__name__ == name
+    assert name in dir(podstrat)
+
+
+def test_a_name_that_is_not_public():
+    with pytest.raises(AttributeError, match="module 'podstrat' has no attribute 'Motor'"):
+        podstrat.Motor  # noqa: B018
