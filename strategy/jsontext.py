@@ -1,7 +1,7 @@
 """JSON texts as the server reads them: what Python's own parser takes otherwise is read here, and refused in the server's words.
 
 Ordinary texts go through the standard library. Whatever it refuses, and the few things it reads too kindly for us to see what the
-server sees (repeated keys, escaped digits, half surrogates, a minus before zero), go through a slower reader of our own.
+server sees (repeated keys, escaped digits, half surrogates), go through a slower reader of our own.
 """
 
 from __future__ import annotations
@@ -35,11 +35,8 @@ _BAD_BYTES: Final = re.compile("[\udc80-\udcff]")
 _ESCAPES: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WORDS: Final = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
 
-# Signs that the quick way would hide something: half a surrogate, an escape in what could be a quantity, minus zero. Each is
-# looked for only where a plain search finds its beginning.
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _ESCAPED_AMOUNT: Final = re.compile(rb'"[-+0-9.eEinumkKMGTP ]*\\u')
-_MINUS_ZERO: Final = re.compile(rb"-0(?<=[\[:,\s]-0)(?![0-9.eE])")
 
 
 class JSONError(Exception):
@@ -119,9 +116,10 @@ def text(body: bytes) -> str:
 
 
 def _hides_something(body: bytes) -> bool:
-    if b"\\u" in body and (_SURROGATE.search(body) or _ESCAPED_AMOUNT.search(body)):
-        return True
-    return b"-0" in body and _MINUS_ZERO.search(body) is not None
+    """Whether the quick way would hide something: half a surrogate, or an escape in what could be a quantity."""
+    if b"\\" not in body or b"\\u" not in body:
+        return False
+    return bool(_SURROGATE.search(body) or _ESCAPED_AMOUNT.search(body))
 
 
 def _quick(body: bytes) -> Any:
@@ -132,8 +130,9 @@ def _quick(body: bytes) -> Any:
         sizes.append(len(members))
         return members
 
-    value = json.JSONDecoder(object_hook=sized, parse_float=Number, parse_constant=_refused).decode(body.decode())
-    return value if sum(sizes) == _keys(body) else _UNIQUE.decode(body.decode())
+    text = body.decode()
+    value = json.JSONDecoder(object_hook=sized, parse_float=Number, parse_int=_integer, parse_constant=_refused).decode(text)
+    return value if sum(sizes) == _keys(body) else _UNIQUE.decode(text)
 
 
 def _keys(body: bytes) -> int:
@@ -141,9 +140,11 @@ def _keys(body: bytes) -> int:
 
     In a string a quote before a colon is escaped, so that those without a backslash end a key; but a key may end in a backslash.
     """
-    if any(blank in body and blank + b":" in body for blank in _BLANKS) or b'\\\\":' in body:
+    if any(blank in body and blank + b":" in body for blank in _BLANKS):
         return -1
-    return body.count(b'":') - (body.count(b'\\":') if b"\\" in body else 0)
+    if b"\\" not in body:
+        return body.count(b'":')
+    return -1 if b'\\\\":' in body else body.count(b'":') - body.count(b'\\":')
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -153,12 +154,16 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
+def _integer(text: str) -> int:
+    return MinusZero() if text == "-0" else int(text)
+
+
 def _refused(text: str) -> NoReturn:
     raise ValueError(text)  # NaN, Infinity and -Infinity are not JSON
 
 
 _BLANKS: Final = (b" ", b"\n", b"\t", b"\r")
-_UNIQUE: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_float=Number, parse_constant=_refused)
+_UNIQUE: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_float=Number, parse_int=_integer, parse_constant=_refused)
 
 
 class _Reader:
@@ -254,7 +259,7 @@ class _Reader:
         text = self.text[start : self.at]
         if self.at > whole.end() or len(text) > 4000:  # int() takes no more than some thousand digits
             return Number(text)
-        return MinusZero() if text == "-0" else int(text)
+        return _integer(text)
 
     def digits(self) -> None:
         """At least one digit."""

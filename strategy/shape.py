@@ -54,16 +54,19 @@ class Decoder:
 
         Upstream: UnmarshalStrict
         """
-        seen = set[str]()
-        if type(value) is dict:
-            try:
-                return Decoded(self._straight[kind](value, seen), [], seen)
-            except (straight.Detour, ValueError, TypeError, RecursionError):
-                pass
+        if type(value) is dict and (got := self._straight_on(value, kind)) is not None:
+            return got
         try:
             return self._with_care(value, kind)
         except RecursionError:
             raise DecodeError(_TOO_DEEP) from None
+
+    def _straight_on(self, value: Object, kind: str) -> Decoded | None:
+        seen = set[str]()
+        try:
+            return Decoded(self._straight[kind](value, seen), [], seen)
+        except (straight.Detour, ValueError, TypeError, RecursionError):
+            return None
 
     def _with_care(self, value: Any, kind: str) -> Decoded:
         walk = Walk(self.types, kind)
@@ -82,6 +85,11 @@ class Decoder:
         Upstream: codec.Decode, Serializer.Decode
         """
         value = _parsed(body)
+        if type(value) is dict and value.get("kind") == kind and value.get("apiVersion") == api_version:
+            # It says what it is, and no other key says something else: on the straight way there is none that is not known.
+            got = self._straight_on(value, scheme.type_name(api_version.rpartition("/")[0], kind))
+            if got is not None:
+                return got._replace(api_version=api_version)
         named = _named(value, kind, api_version)
         try:
             if not named.version:
@@ -208,20 +216,22 @@ def _pruned(obj: Object, plan: Plan) -> Object:
     out = obj
     holders = plan.holders
     for key, value in obj.items():
-        if (type(value) is not dict and type(value) is not list) or key not in holders:
+        if key not in holders:
             continue
         several, omitempty, inner = holders[key]
-        if not value and several:
+        if value:
+            if inner is None:
+                continue
+            new = _pruned_all(value, inner) if several else _pruned(value, inner)
+            if new is not value:
+                out = out if out is not obj else obj.copy()
+                out[key] = new
+        elif several and value is not None:
             out = out if out is not obj else obj.copy()
             if omitempty:
                 del out[key]
             else:
                 out[key] = None
-        elif inner is not None:
-            new = _pruned_all(value, inner) if several else _pruned(value, inner)  # type: ignore[arg-type]
-            if new is not value:
-                out = out if out is not obj else obj.copy()
-                out[key] = new
     return out
 
 
