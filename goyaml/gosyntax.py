@@ -25,11 +25,12 @@ _BLOCK_ENDS = _BLANKZ + ":"
 _HEX = "0123456789ABCDEFabcdef"
 
 _URI = r"(?:[-0-9A-Za-z_;/?:@&=+$,.!~*'()\[\]]|%[0-9A-Fa-f]{2})"
-_TAG = re.compile(rf"!(?:<(?P<verbatim>{_URI}+)>|(?P<handle>[-0-9A-Za-z_]*!)(?P<suffix>{_URI}+)|(?P<local>{_URI}*))")
+_TAG = re.compile(rf"!(?:<(?P<verbatim>{_URI}+)>|(?P<handle>[-0-9A-Za-z_]*!)(?P<suffix>{_URI}*)|(?P<local>{_URI}*))")
 _DIRECTIVE = re.compile(
     r"%(?:(?P<yaml>YAML)[ \t]+(?P<major>[0-9]{1,2})\.(?P<minor>[0-9]{1,2})"
     rf"|TAG[ \t]+(?P<handle>!(?:[-0-9A-Za-z_]*!)?)[ \t]+(?P<prefix>{_URI}+)(?=[ \t{_BREAKZ}]))[ \t]*(?:#[^{_BREAKZ}]*)?(?=[{_BREAKZ}])"
 )
+_HEADER = re.compile(r"(?:([-+])([1-9])?|([1-9])([-+])?)")
 
 
 class GoScanner(Scanner, Reader):
@@ -77,8 +78,8 @@ class GoScanner(Scanner, Reader):
         """Commas and brackets belong to a tag, in flow collections too."""
         start = self.get_mark()
         match = _TAG.match(self.buffer, self.pointer)
-        if not match:
-            self._refuse("did not find expected tag")
+        if not match or match["suffix"] == "":
+            self._refuse("did not find expected tag URI", start)
         self.forward(len(match[0]))
         if self.peek() not in _BLANKZ:
             self._refuse("did not find expected whitespace or line break", start)
@@ -102,16 +103,12 @@ class GoScanner(Scanner, Reader):
 
     def scan_block_scalar_indicators(self, start_mark: Mark) -> tuple[bool | None, int | None]:
         """A tab may follow the indicators."""
-        match = re.compile(r"([-+]?)([1-9]?)|([1-9])([-+]?)").match
-        first = match(self.buffer, self.pointer)
-        chomping, increment = (first[1], first[2]) if first else ("", "")
-        if not chomping and increment:
-            second = re.compile(r"[1-9]([-+]?)").match(self.buffer, self.pointer)
-            chomping = second[1] if second else ""
-        self.forward(len(chomping) + len(increment))
+        match = _HEADER.match(self.buffer, self.pointer)
+        chomping, increment = (match[1] or match[4], match[2] or match[3]) if match else (None, None)
+        self.forward(len(match[0]) if match else 0)
         while self.peek() in " \t":
             self.forward()
-        return {"": None, "+": True, "-": False}[chomping], int(increment) if increment else None
+        return None if chomping is None else chomping == "+", int(increment) if increment else None
 
     def scan_block_scalar_indentation(self) -> tuple[list[str], int, Mark]:
         breaks, indent, end = super().scan_block_scalar_indentation()

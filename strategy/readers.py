@@ -111,12 +111,14 @@ def raw(go_type: str, walk: Walk, value: Any, at: Path) -> Any:
 
     Upstream: FieldsV1.UnmarshalJSON, RawExtension.UnmarshalJSON
     """
-    if value is None or isinstance(value, bool):
-        return value
     if isinstance(value, dict):
-        return {string("", walk, key, at): raw(go_type, walk, item, at) for key, item in value.items()}
+        if odd := [key for key in value if not isinstance(key, str)]:
+            raise unsupported(odd[0])
+        return {str(key): raw(go_type, walk, item, at) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [raw(go_type, walk, item, at) for item in value]
+    if value is None or isinstance(value, bool):
+        return value
     if described(value) == "string":
         return str(value)
     return int(value) if isinstance(value, int) else float(value)

@@ -105,6 +105,7 @@ def ephemeral_containers(request: Request, stored: Pod | None, ctx: Context, dec
 def _incoming(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) -> tuple[Pod, Incoming]:
     """What an update brings, by PUT or PATCH, and the stored pod that it is for."""
     if request.verb == "patch":
+        patch.check(request.body, ctx.version)
         old = preconditions.exists(stored, request)
         incoming = _patched(request, old, ctx, decoder)
         preconditions.unchanged(incoming.pod, old, request)
@@ -140,15 +141,16 @@ def _patched(request: Request, old: Pod, ctx: Context, decoder: Decoder) -> Inco
         raise patched.undecodable("strict decoding error: " + ", ".join(complaints))
     pod = decoded.value
     defaults.pod(pod, ctx)
-    _name_matches(pod, request)
     _namespace_matches(pod, request)
+    _name_matches(pod, request)
     return Incoming(pod, [] if validation == "Ignore" else complaints, decoded.seen)
 
 
 def as_sent(request: Request, old: Pod | None, ctx: Context, decoder: Decoder) -> shape.Decoded:
     """The pod of a request as it was sent, before anything was done to it."""
     if request.verb == "patch" and old is not None:
-        patched = patch.result(request.patch_type, old, request.body, ctx.types, ctx.version)
+        validation = options.one(request, "fieldValidation")
+        patched = patch.result(request.patch_type, old, request.body, ctx.types, ctx.version, validation)
         return decoder.resolve(patched.readable(old, ctx.types)[0])
     return decoder.resolve(request.body)
 

@@ -34,6 +34,7 @@ class Patched:
     """Repeated and unknown members of the patch itself; they come before those of the result."""
     patch: Any
     """What is left of the patch: a strategic one loses the directives that were obeyed."""
+    type_name: str = "Pod"
 
     def readable(self, stored: dict[str, Any], types: Types) -> tuple[Any, list[str]]:
         """The patched object for the ordinary decoder, and the complaints up to here; raises ``undecodable``.
@@ -44,7 +45,7 @@ class Patched:
         if self.kind != "strategic":
             return self.value, self.complaints
         try:
-            value, unknown = convert(self.value, stored, types)
+            value, unknown = convert(self.value, stored, types, self.type_name)
         except Unconvertible as error:
             raise self.undecodable(error.message) from None
         named = {name: stored[name] for name in ("kind", "apiVersion") if name in stored}
@@ -55,11 +56,20 @@ class Patched:
         return undecodable(self.kind, self.patch, self.value, message)
 
 
-def result(kind: str, stored: dict[str, Any], body: Any, types: Types, version: Version, validation: str = "Warn") -> Patched:
+def result(
+    kind: str,
+    stored: dict[str, Any],
+    body: Any,
+    types: Types,
+    version: Version,
+    validation: str = "Warn",
+    type_name: str = "Pod",
+) -> Patched:
     """The stored object with a patch applied, and what there is to say about the patch.
 
     ``kind`` is json, merge or strategic; ``body`` is the bytes of the request or the parsed patch; ``validation`` is the
-    request's fieldValidation. Raises the ApiError that the server answers if the patch cannot be read or does not apply.
+    request's fieldValidation; ``type_name`` is the object's type in the table. Raises the ApiError that the server answers
+    if the patch cannot be read or does not apply.
     """
     try:
         patch, complaints = bodies.read(kind, body, version, validation)
@@ -68,10 +78,10 @@ def result(kind: str, stored: dict[str, Any], body: Any, types: Types, version: 
         elif kind == "merge":
             value = merge.apply(stored, patch)
         else:
-            value = strategic.apply(stored, patch, types)
+            value = strategic.apply(stored, patch, types, type_name)
     except RecursionError:
         raise errors.BadRequest(bodies.TOO_DEEP) from None
-    return Patched(kind, value, complaints, patch)
+    return Patched(kind, value, complaints, patch, type_name)
 
 
 def apply(kind: str, stored: dict[str, Any], body: Any, types: Types, version: Version, validation: str = "Warn") -> Any:

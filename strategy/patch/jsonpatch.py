@@ -224,7 +224,10 @@ def _test(document: _Document, operation: Operation) -> None:
 
 
 def _equal(value: Any, wanted: Any) -> bool:
-    """Upstream: lazyNode.equal"""
+    """Whether two values are the same JSON: members in any order, scalars by their spelling.
+
+    Upstream: lazyNode.equal
+    """
     if isinstance(value, dict):
         if not isinstance(wanted, dict) or value.keys() != wanted.keys():
             return False

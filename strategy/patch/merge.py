@@ -14,7 +14,10 @@ def apply(stored: dict[str, Any], patch: Any) -> Any:
 
 
 def _merged(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """Upstream: mergeDocs"""
+    """Members merge one by one; null removes one.
+
+    Upstream: mergeDocs
+    """
     result = dict(original)
     for name, value in patch.items():
         if value is None:

@@ -144,7 +144,10 @@ def _insertion_sorted(items: list[Any], ranks: Sequence[int]) -> list[Any]:
 
 
 def _interleaved(others: list[Any], listed: list[Any], other_ranks: list[int], listed_ranks: list[int]) -> list[Any]:
-    """Upstream: mergeSortedSlice"""
+    """Both lists in one: an other item goes before the first listed one that it preceded.
+
+    Upstream: mergeSortedSlice
+    """
     result: list[Any] = []
     at = 0
     for item, rank in zip(listed, listed_ranks, strict=True):

@@ -29,16 +29,19 @@ NO_ELEMENTS = "no elements in any of the given slices"
 Object = dict[str, Any]
 
 
-def apply(stored: Object, patch: Object, types: Types, kind: str = "Pod") -> Object:
+def apply(stored: Object, patch: Object, types: Types, type_name: str = "Pod") -> Object:
     """The stored object with the patch merged in. The patch must be private to the call.
 
     Upstream: strategicpatch.StrategicMergeMapPatch
     """
-    return _merged(stored, patch, Schema(types, kind))
+    return _merged(stored, patch, Schema(types, type_name))
 
 
 def _merged(original: Object, patch: Object, schema: Schema) -> Object:
-    """Upstream: mergeMap"""
+    """Members merge one by one; null removes one, and one that the original lacks is taken over.
+
+    Upstream: mergeMap
+    """
     if PATCH in patch:
         return _directed(patch)
     result = dict(original)
@@ -120,7 +123,10 @@ def _take(result: Object, name: str, value: Any) -> None:
 
 
 def _discard_nulls(value: Any) -> None:
-    """Upstream: discardNullValuesFromPatch"""
+    """Takes out the members that are null, at any depth; a null in a list stays.
+
+    Upstream: discardNullValuesFromPatch
+    """
     if isinstance(value, dict):
         for name in [name for name, member in value.items() if member is None]:
             del value[name]
@@ -132,7 +138,10 @@ def _discard_nulls(value: Any) -> None:
 
 
 def _without_directives(value: Any) -> Any:
-    """Upstream: removeDirectives"""
+    """The value without objects that hold a ``$patch``, at any depth.
+
+    Upstream: removeDirectives
+    """
     if isinstance(value, dict):
         for name, member in list(value.items()):
             if isinstance(member, dict) and PATCH in member:
@@ -146,7 +155,10 @@ def _without_directives(value: Any) -> Any:
 
 
 def _merged_member(original: Object, patch: Object, name: str, schema: Schema) -> Object:
-    """Upstream: mergeMapHandler"""
+    """An object that both sides have, by the strategy of its field.
+
+    Upstream: mergeMapHandler
+    """
     field = schema.field(name)
     if schema.strategy(field) == "replace":
         return patch
@@ -154,7 +166,10 @@ def _merged_member(original: Object, patch: Object, name: str, schema: Schema) -
 
 
 def _merged_list(original: list[Any], patch: list[Any], name: str, schema: Schema, deletions: bool) -> list[Any]:
-    """Upstream: mergeSliceHandler"""
+    """A list that both sides have, by the strategy of its field; without one the patch replaces it.
+
+    Upstream: mergeSliceHandler
+    """
     field, items = schema.items(name)
     if schema.strategy(field) == "merge" or deletions:
         return _merged_items(original, patch, items, field.merge_key, deletions)
@@ -162,7 +177,10 @@ def _merged_list(original: list[Any], patch: list[Any], name: str, schema: Schem
 
 
 def _merged_items(original: list[Any], patch: list[Any], schema: Schema, key: str, deletions: bool) -> list[Any]:
-    """Upstream: mergeSlice"""
+    """Items of a list merged by their key, scalars as a set; or scalars taken out.
+
+    Upstream: mergeSlice
+    """
     if not original and not patch:
         return original
     maps = _element_type(original, patch) is dict
@@ -317,7 +335,10 @@ def _check_order(patch: list[Any], wanted: list[Any], key: str) -> None:
 
 
 def _same_key(left: Any, right: Any, key: str) -> bool:
-    """Upstream: mergeKeyValueEqual"""
+    """Whether two items have the same merge key, or are the same scalar.
+
+    Upstream: mergeKeyValueEqual
+    """
     if key:
         for item in (left, right):
             if not isinstance(item, dict):

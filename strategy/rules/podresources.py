@@ -37,13 +37,8 @@ def _name(name: str, path: str, ctx: Context) -> Errors:
     """Upstream: validatePodResourceName"""
     faults = list(resources.qualified_name(name, path, ctx))
     yield from faults
-    if not faults and not is_supported(name):
+    if not faults and not amounts.is_pod_level(name):
         yield field.not_supported(path, name, SUPPORTED)
-
-
-def is_supported(name: str) -> bool:
-    """Upstream: IsSupportedPodLevelResource"""
-    return name in ("cpu", "memory") or name.startswith(resources.HUGEPAGES)
 
 
 def _enough(asked: dict[str, Any], spec: dict[str, Any], at: str) -> Errors:
@@ -69,6 +64,6 @@ def _enough(asked: dict[str, Any], spec: dict[str, Any], at: str) -> Errors:
 def _at_least(given: dict[str, str], needed: dict[str, quantity.Quantity], at: str, what: str) -> Errors:
     for name, text in given.items():
         least = needed.get(name)
-        if least is not None and is_supported(name) and quantity.parse(text) < least:
+        if least is not None and amounts.is_pod_level(name) and quantity.parse(text) < least:
             detail = f"must be greater than or equal to aggregate container {what} of {least.text}"
             yield field.invalid(f"{at}[{name}]", text, detail)

@@ -117,7 +117,7 @@ def requirements(asked: dict[str, Any], at: str, spec: dict[str, Any], ctx: Cont
             compute = True
         # Nothing can be wrong with cpu and memory but the sign.
         if name not in RESIZABLE or text[0] == "-":
-            yield from amount(name, text, f"{at}.limits[{name}]", ctx, name_rule)
+            yield from _amount(name, text, f"{at}.limits[{name}]", ctx, name_rule)
         if name.startswith(HUGEPAGES):
             pages = True
             yield from _whole_pages(name, text, f"{at}.limits[{name}]", ctx)
@@ -125,7 +125,7 @@ def requirements(asked: dict[str, Any], at: str, spec: dict[str, Any], ctx: Cont
         if name in RESIZABLE:
             compute = True
         if name not in RESIZABLE or text[0] == "-":
-            yield from amount(name, text, f"{at}.requests[{name}]", ctx, name_rule)
+            yield from _amount(name, text, f"{at}.requests[{name}]", ctx, name_rule)
         limit = limits.get(name)
         if limit != text:
             yield from _unlike_limit(name, text, limit, at)
@@ -138,8 +138,8 @@ def requirements(asked: dict[str, Any], at: str, spec: dict[str, Any], ctx: Cont
         yield from _claims(asked["claims"], f"{at}.claims", spec)
 
 
-def amount(name: str, text: str, path: str, ctx: Context, name_rule: NameRule = container_name) -> Errors:
-    """One amount at a path that already names it: the name, not negative, and whole where it must be.
+def _amount(name: str, text: str, path: str, ctx: Context, name_rule: NameRule) -> Errors:
+    """An amount is well named, not negative, and whole where it must be.
 
     Upstream: ValidateResourceQuantityValue
     """

@@ -33,22 +33,35 @@ def of_spec(spec: Pod, annotations: dict[str, str], at: str, meta_at: str, ctx: 
 
     Upstream: warningsForPodSpecAndMeta
     """
-    yield from scheduling.node_labels(spec, at, ctx)
-    yield from scheduling.spread(spec.get("topologySpreadConstraints") or (), f"{at}.topologySpreadConstraints")
-    for key, text in DEPRECATED_ANNOTATIONS.items():
-        if key in annotations:
-            yield f"{meta_at}.annotations[{key}]: {text}"
-    yield from volumes.deprecated(spec.get("volumes") or (), f"{at}.volumes", ctx)
-    yield from volumes.overlapping(spec.get("volumes") or ())
-    yield from _repeated_aliases(spec.get("hostAliases") or (), f"{at}.hostAliases")
-    yield from _pull_secrets(spec.get("imagePullSecrets") or (), f"{at}.imagePullSecrets")
-    yield from containers.fractional_bytes(spec.get("overhead") or {}, f"{at}.overhead")
+    if "nodeSelector" in spec or "affinity" in spec:
+        yield from scheduling.node_labels(spec, at, ctx)
+    if "topologySpreadConstraints" in spec:
+        yield from scheduling.spread(spec["topologySpreadConstraints"] or (), f"{at}.topologySpreadConstraints")
+    if annotations:
+        yield from _annotations(annotations, meta_at)
+    if volumes_given := spec.get("volumes"):
+        yield from volumes.deprecated(volumes_given, f"{at}.volumes", ctx)
+        yield from volumes.overlapping(volumes_given)
+    if "hostAliases" in spec:
+        yield from _repeated_aliases(spec["hostAliases"] or (), f"{at}.hostAliases")
+    if "imagePullSecrets" in spec:
+        yield from _pull_secrets(spec["imagePullSecrets"] or (), f"{at}.imagePullSecrets")
+    if "overhead" in spec:
+        yield from containers.fractional_bytes(spec["overhead"] or {}, f"{at}.overhead")
     if SECCOMP_POD in annotations and not (spec.get("securityContext") or {}).get("seccompProfile"):
         yield f"{meta_at}.annotations[{SECCOMP_POD}]: {containers.OLD_SECCOMP}"
     yield from containers.each(spec, annotations, at, meta_at)
     yield from ports.each(spec, at)
-    yield from scheduling.null_selectors(spec.get("affinity") or {}, f"{at}.affinity")
-    yield from addresses.of_spec(spec, at, ctx)
+    if "affinity" in spec:
+        yield from scheduling.null_selectors(spec["affinity"], f"{at}.affinity")
+    if "dnsConfig" in spec or "hostAliases" in spec:
+        yield from addresses.of_spec(spec, at, ctx)
+
+
+def _annotations(annotations: dict[str, str], at: str) -> Warnings:
+    for key, text in DEPRECATED_ANNOTATIONS.items():
+        if key in annotations:
+            yield f"{at}.annotations[{key}]: {text}"
 
 
 def on_status_update(pod: Pod, ctx: Context) -> Warnings:
@@ -91,6 +104,8 @@ def headers(texts: Iterable[str]) -> tuple[str, ...]:
     Upstream: the warning recorder of the API server's filters
     """
     every = [text for text in dict.fromkeys(texts) if not _control(text)]
+    if not every:
+        return ()
     if sum(map(len, every)) <= TOTAL_LIMIT:
         return tuple(every)
     sent, written = [], 0

@@ -15,17 +15,23 @@ BYTES = ("memory", "ephemeral-storage")
 def each(spec: Pod, annotations: Mapping[str, str], at: str, meta_at: str) -> Iterator[str]:
     for kind in CONTAINER_LISTS:
         for i, container in enumerate(spec.get(kind) or ()):
-            key = SECCOMP_CONTAINER + container["name"]
-            if key in annotations and not (container.get("securityContext") or {}).get("seccompProfile"):
-                yield f"{meta_at}.annotations[{key}]: {OLD_SECCOMP}"
-            yield from _fractions(container["resources"], f"{at}.{kind}[{i}].resources")
-            yield from _hidden_variables(container.get("env") or (), f"{at}.{kind}[{i}].env")
+            if annotations:
+                key = SECCOMP_CONTAINER + container["name"]
+                if key in annotations and not (container.get("securityContext") or {}).get("seccompProfile"):
+                    yield f"{meta_at}.annotations[{key}]: {OLD_SECCOMP}"
+            if container["resources"]:
+                yield from _fractions(container["resources"], f"{at}.{kind}[{i}].resources")
+            env = container.get("env")
+            if env and len({variable["name"] for variable in env}) < len(env):
+                yield from _hidden_variables(env, f"{at}.{kind}[{i}].env")
 
 
 def _fractions(resources: Pod, at: str) -> Iterator[str]:
     for name in BYTES:
         for kind in ("limits", "requests"):
-            yield from fractional_bytes(resources.get(kind) or {}, f"{at}.{kind}", (name,))
+            amounts = resources.get(kind)
+            if amounts and name in amounts and not quantity.parse(amounts[name]).is_whole:
+                yield from fractional_bytes(amounts, f"{at}.{kind}", (name,))
 
 
 def fractional_bytes(amounts: Mapping[str, str], at: str, names: Sequence[str] = BYTES) -> Iterator[str]:

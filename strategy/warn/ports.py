@@ -20,6 +20,8 @@ class Port(NamedTuple):
 
 def each(spec: Pod, at: str) -> Iterator[str]:
     """Upstream: warningsForPodSpecAndMeta, its part about ports"""
+    if not _suspicious(spec):
+        return
     defined: dict[tuple[int, str], list[Port]] = {}
     named: dict[str, str] = {}
     for kind in CONTAINER_LISTS:
@@ -34,6 +36,17 @@ def each(spec: Pod, at: str) -> Iterator[str]:
                         yield f"{here.at}: {clash} port definition with {other.at}"
                 others.append(here)
                 yield from _repeated_name(port.get("name", ""), here.at, named)
+
+
+def _suspicious(spec: Pod) -> bool:
+    """Whether two ports have anything in common, or one names an address: nearly no pod has that."""
+    every = [port for kind in CONTAINER_LISTS for each in spec.get(kind) or () for port in each.get("ports") or ()]
+    names = [port["name"] for port in every if "name" in port]
+    return (
+        len({(port["containerPort"], port.get("protocol")) for port in every}) < len(every)
+        or len(set(names)) < len(names)
+        or any("hostIP" in port for port in every)
+    )
 
 
 def _clash(port: Port, other: Port) -> str:

@@ -22,11 +22,15 @@ GONE = (
     ("cephfs", "cephfs", "deprecated in v1.28, non-functional in v1.31+"),
     ("rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"),
 )
+_LOOKED_AT = frozenset(key for key, _, _ in GONE)
+_WITH_ITEMS = frozenset(("configMap", "secret", "downwardAPI", "projected"))
 PLAIN = (("configMap", "ConfigMap", "name"), ("secret", "Secret", "secretName"))
 
 
 def deprecated(volumes: Sequence[Pod], at: str, ctx: Context) -> Iterator[str]:
     for i, volume in enumerate(volumes):
+        if volume.keys().isdisjoint(_LOOKED_AT):
+            continue
         for key, spelling, text in GONE:
             if key not in volume:
                 continue
@@ -61,6 +65,8 @@ def overlapping(volumes: Sequence[Pod]) -> Iterator[str]:
     Upstream: warningsForOverlappingVirtualPaths
     """
     for volume in volumes:
+        if volume.keys().isdisjoint(_WITH_ITEMS):
+            continue
         name = gotext.quote(volume["name"])
         for key, word, named in PLAIN:
             if volume.get(key, {}).get("items"):

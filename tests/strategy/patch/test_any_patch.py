@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 from typing import Any
@@ -49,28 +50,26 @@ OPERATIONS = st.fixed_dictionaries(
 def settle(kind: str, body: Any, version: tuple[int, int]) -> None:
     stored = copy.deepcopy(STORED)
     text = json.dumps(body, ensure_ascii=False).encode()
-    try:
+    with contextlib.suppress(errors.ApiError):
         done = patch.result(kind, stored, text, TYPES, version)
         json.dumps(done.value)
         done.readable(stored, TYPES)
-    except errors.ApiError as error:
-        assert error.message
     assert stored == STORED
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(VALUES, st.sampled_from(((1, 34), (1, 37))))
 def test_strategic(body: Any, version: tuple[int, int]) -> None:
     settle("strategic", body, version)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(VALUES)
 def test_merge(body: Any) -> None:
     settle("merge", body, (1, 37))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(OPERATIONS, max_size=4), st.sampled_from(((1, 34), (1, 37))))
 def test_json(body: Any, version: tuple[int, int]) -> None:
     settle("json", body, version)

@@ -1,0 +1,151 @@
+"""From text to a tree: which parser reads it, and where libyaml has to be overruled.
+
+libyaml 0.2.5 and go-yaml v2 differ in these, and go-yaml is right here:
+
+- ``\/`` in double quotes is refused, ``\'`` is taken;
+- ``%YAML 1.2`` is refused;
+- in a flow collection, a question mark ends a plain scalar, a colon ends it only before a blank, and a tag may hold commas and brackets.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from goyaml import nodes
+from goyaml.errors import YamlError
+
+LONGEST_SECOND_READING = 1_000_000
+"""Characters. What libyaml stumbles over is read again in Python, some fifty times slower: half a minute at this length is enough."""
+
+# The refusals of libyaml that go-yaml may not share.
+_DISPUTED = (
+    "found unexpected ':'",
+    "found unknown escape character",
+    "did not find expected whitespace or line break",
+    "did not find expected tag URI",
+)
+
+
+class _ReadAgain(Exception):
+    """libyaml may have read this otherwise than go-yaml does."""
+
+
+def libyaml() -> Any:
+    """libyaml's parser, or None where PyYAML was built without it."""
+    try:
+        from yaml._yaml import CParser
+    except ImportError:
+        return None
+    return CParser
+
+
+def tree(text: str, first_line: int = 1, name: str = "") -> nodes.Tree:
+    """The first document of the text; of an empty text the document is null."""
+    try:
+        return _tree(text, first_line)
+    except YamlError as error:
+        error.name = name
+        raise
+
+
+def _tree(text: str, first_line: int) -> nodes.Tree:
+    refuse_characters(text, first_line)
+    text = text.removeprefix("\ufeff")
+    parser = libyaml()
+    if parser is None or "\ufeff" in text:
+        return _read_in_python(text, first_line)
+    try:
+        return _compose(parser(text), text, first_line, trusted=False)
+    except _ReadAgain:
+        return _read_in_python(text, first_line)
+    except YamlError as error:
+        if error.message not in _DISPUTED or len(text) > LONGEST_SECOND_READING:
+            raise
+        return _read_in_python(text, first_line)
+
+
+def _read_in_python(text: str, first_line: int) -> nodes.Tree:
+    from goyaml.gosyntax import GoParser
+
+    return _compose(GoParser(text), text, first_line, trusted=True)
+
+
+def _compose(parser: Any, text: str, first_line: int, trusted: bool) -> nodes.Tree:
+    from yaml.error import MarkedYAMLError
+
+    composer = nodes.Composer(text, first_line)
+    try:
+        _feed(composer, parser, text, trusted)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line, mark.column) if mark else (0, 0)
+        raise YamlError(error.problem or "cannot be parsed", line + first_line, column + 1) from None
+    finally:
+        parser.dispose()
+    return nodes.Tree(composer.root or nodes.Node(None, (first_line, 1)), composer.duplicates)
+
+
+def _feed(composer: nodes.Composer, parser: Any, text: str, trusted: bool) -> None:
+    """Give the composer the events of the first document; what follows it is not read, as in Kubernetes."""
+    from yaml import events
+
+    next_event = parser.get_event
+    escapes = not trusted and r"\/" in text
+    while True:
+        event = next_event()
+        kind = type(event)
+        if kind is events.ScalarEvent:
+            if not trusted:
+                _distrust(event, composer, text, escapes)
+            composer.scalar(event)
+        elif kind is events.MappingEndEvent or kind is events.SequenceEndEvent:
+            composer.end()
+        elif kind is events.MappingStartEvent or kind is events.SequenceStartEvent:
+            if not trusted and event.tag is not None and composer.open and composer.open[-1].flow:
+                raise _ReadAgain
+            composer.start(event, kind is events.MappingStartEvent)
+        elif kind is events.AliasEvent:
+            composer.alias(event)
+        elif kind is events.DocumentStartEvent:
+            if event.version not in (None, (1, 1)):
+                raise YamlError("found incompatible YAML document", *composer.place(event.start_mark))
+        elif kind is not events.StreamStartEvent:
+            # go-yaml has looked at the next token by now, and refuses it if it cannot be one.
+            if not trusted and text[event.start_mark.index : event.start_mark.index + 3] not in ("", "---", "..."):
+                raise _ReadAgain
+            return
+
+
+def _distrust(event: Any, composer: nodes.Composer, text: str, escapes: bool) -> None:
+    """Look at a scalar from libyaml for what go-yaml would have read otherwise."""
+    if composer.open and composer.open[-1].flow:
+        if event.tag is not None or (event.implicit[0] and "?" in event.value):
+            raise _ReadAgain
+    if escapes and event.style == '"':
+        found = nodes.slash_escape(text[event.start_mark.index : event.end_mark.index])
+        if found >= 0:
+            raise YamlError("found unknown escape character", *composer.place(event.start_mark))
+
+
+_REFUSED = None
+
+
+def refuse_characters(text: str, first_line: int) -> None:
+    """No control characters but tab and line breaks, no surrogates, no non-characters."""
+    global _REFUSED
+    if text.isascii() and text.isprintable():
+        return
+    if _REFUSED is None:
+        import re
+
+        _REFUSED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+    if match := _REFUSED.search(text):
+        raise YamlError(f"control characters are not allowed (U+{ord(match[0]):04X})", *place(text, match.start(), first_line))
+
+
+def place(text: str, index: int, first_line: int = 1) -> nodes.Place:
+    """The line and column of a character."""
+    import re
+
+    breaks = list(re.finditer("\r\n|[\n\r\x85\u2028\u2029]", text[:index]))
+    return first_line + len(breaks), index - (breaks[-1].end() if breaks else 0) + 1

@@ -1,0 +1,90 @@
+"""Decoding: what holds for any value at all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategy import errors, shape, types
+
+NEW = shape.Decoder(types.load("1.37"))
+
+field_names = st.sampled_from(
+    [
+        *("metadata", "name", "labels", "managedFields", "fieldsV1", "time", "kind", "apiVersion", "foo"),
+        *("spec", "containers", "resources", "limits", "cpu", "ports", "containerPort", "env", "command", "hostUsers"),
+        *("volumes", "emptyDir", "sizeLimit", "livenessProbe", "httpGet", "port", "status", "conditions", "lastProbeTime"),
+    ]
+)
+scalars = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "a", "1", "v1", "Pod", "2024-01-01T00:00:00Z"])
+)
+odd_ones = st.sampled_from([b"x", frozenset(), 1j, object, "\ud800"])
+values = st.recursive(
+    scalars | odd_ones,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.tuples(inner) | st.dictionaries(field_names | st.integers(), inner, max_size=4)
+    ),
+    max_leaves=15,
+)
+members = st.deferred(
+    lambda: st.dictionaries(field_names, scalars | members | st.lists(scalars | members, max_size=2), max_size=5)
+)
+
+
+json_members = members.filter(lambda value: "NaN" not in (text := json.dumps(value)) and "Infinity" not in text)
+
+
+def holders(value: Any) -> dict[int, Any]:
+    """The dicts and lists in a value, by identity."""
+    found = {}
+    if isinstance(value, (dict, list)):
+        found[id(value)] = value
+        for inner in value.values() if isinstance(value, dict) else value:
+            found |= holders(inner)
+    return found
+
+
+@given(values | members)
+def test_any_value_is_decoded_or_refused(value):
+    before = repr(value)
+    with contextlib.suppress(errors.BadRequest):
+        pod, warnings, _ = NEW.read(value)
+        assert pod["kind"] == "Pod"
+        assert not holders(pod).keys() & holders(value).keys()
+        assert all(line.startswith("unknown field ") for line in warnings)
+    assert repr(value) == before
+
+
+@given(members)
+def test_what_is_decoded_decodes_to_itself(value):
+    with contextlib.suppress(shape.DecodeError):
+        pod = NEW.decode(value, "Pod").value
+        assert NEW.decode(pod, "Pod") == (pod, [], set(), "")
+        pruned = shape.prune(pod, "Pod", NEW.types)
+        assert shape.prune(pruned, "Pod", NEW.types) is pruned
+
+
+@given(members)
+def test_both_ways_agree(value):
+    """The straight way gives what the careful one does, or nothing."""
+    decoder = shape.Decoder(types.load("1.37"), {("PodSpec", "hostUsers"): "UserNamespacesSupport"})
+    got = decoder._straight_on(value, "Pod")
+    assert got is None or got == decoder._with_care(value, "Pod")
+
+
+@given(json_members, st.booleans())
+def test_bytes_and_values_agree(value, spaced):
+    body = json.dumps(value, separators=None if spaced else (",", ":")).encode()
+    assert outcome(value) == outcome(body)
+
+
+def outcome(body: Any) -> Any:
+    try:
+        return NEW.read(body)
+    except errors.BadRequest as error:
+        return error.message, error.warnings

@@ -1,0 +1,120 @@
+"""Makes strategy/tables/schema-*.json: what the servers publish about merging lists and maps, one table a release.
+
+    python tools/make_schema.py
+
+The sources are tools/upstream/openapi-pod-*.json.gz: the OpenAPI v3 schemas of the Pod and of every type in it, as an API server
+of the release serves them at /openapi/v3/api/v1, without the descriptions. A table has a line for each type that has something to
+say, and a text for each field that is not as most are:
+
+    "env": "map name=\\"\\""      a list whose items are told apart by a key; after the key its default, if it has one
+    "finalizers": "set"         a list of scalars in which each stands once
+    "nodeSelector": "atomic"    a list or map that is owned as one value, though a strategic merge patch would merge it
+    "": "atomic"                the type itself is owned as one value wherever it stands
+
+A list of which nothing is said is what its patch strategy makes it, and that and all the fields are in the types tables.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+SOURCES = ROOT / "tools" / "upstream"
+TABLES = ROOT / "strategy" / "tables"
+
+sys.path.insert(0, str(ROOT))
+
+from strategy import types  # noqa: E402
+
+LIST_TYPE, MAP_TYPE, KEYS = "x-kubernetes-list-type", "x-kubernetes-map-type", "x-kubernetes-list-map-keys"
+STRATEGY = "x-kubernetes-patch-strategy"
+Schemas = dict[str, dict[str, Any]]
+
+
+def main() -> None:
+    for release in types.RELEASES:
+        path(release).write_text(text(release))
+
+
+def path(release: str) -> Path:
+    return TABLES / f"schema-{release}.json"
+
+
+def text(release: str) -> str:
+    """The text of a release's table: one type a line."""
+    source = json.loads(gzip.decompress((SOURCES / f"openapi-pod-{release}.json.gz").read_bytes()))
+    schemas = {_name(key): schema for key, schema in source.items()}
+    made = {name: row(name, schemas) for name in sorted(_reachable("Pod", schemas))}
+    check(made.keys(), schemas, types.load(release))
+    lines = (f"{json.dumps(name)}: {json.dumps(said)}" for name, said in made.items() if said)
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def row(type_name: str, schemas: Schemas) -> dict[str, str]:
+    """What there is to say about one type."""
+    schema = schemas[type_name]
+    said = {"": "atomic"} if schema.get(MAP_TYPE) == "atomic" else {}
+    for name, member in sorted(schema.get("properties", {}).items()):
+        if word := _word(f"{type_name}.{name}", member, schemas):
+            said[name] = word
+    return said
+
+
+def _word(place: str, member: dict[str, Any], schemas: Schemas) -> str:
+    if member.get(MAP_TYPE) == "atomic":
+        return "atomic"
+    kind = member.get(LIST_TYPE, "atomic")
+    if kind == "atomic":
+        return "atomic" if member.get("type") == "array" and "merge" in member.get(STRATEGY, "") else ""
+    if kind == "set":
+        return "set"
+    if kind != "map":
+        raise ValueError(f"{place}: the source says something new: {kind}")
+    items = schemas[_reference(member["items"])]["properties"]
+    return " ".join(["map", *(_key(name, items[name]) for name in member[KEYS])])
+
+
+def _key(name: str, member: dict[str, Any]) -> str:
+    return f"{name}={json.dumps(member['default'])}" if "default" in member else name
+
+
+def check(names: Any, schemas: Schemas, table: types.Types) -> None:
+    """Both sources tell of the same fields."""
+    for name in names:
+        published = schemas[name].get("properties", {}).keys()
+        declared = table.fields(name).keys() if name in table else published
+        if published != declared:
+            raise ValueError(f"{name}: the sources differ in {sorted(published ^ declared)}")
+
+
+def _reachable(name: str, schemas: Schemas) -> set[str]:
+    found, waiting = set[str](), [name]
+    while waiting:
+        name = waiting.pop()
+        if name in found or "properties" not in schemas[name]:
+            continue
+        found.add(name)
+        for member in schemas[name]["properties"].values():
+            for part in (member, member.get("items"), member.get("additionalProperties")):
+                if part and (target := _reference(part)):
+                    waiting.append(target)
+    return found
+
+
+def _reference(schema: dict[str, Any]) -> str:
+    """The type that a schema refers to: at once, or as the only member of allOf, where it has a default."""
+    if len(schema.get("allOf", ())) == 1:
+        schema = schema["allOf"][0]
+    return _name(schema.get("$ref", ""))
+
+
+def _name(key: str) -> str:
+    return key.rpartition(".")[2]
+
+
+if __name__ == "__main__":
+    main()
