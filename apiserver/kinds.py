@@ -22,6 +22,8 @@ class Kind:
     """Whether the status is written through a subresource of its own."""
     counts_generation: bool = False
     """Whether the server counts changes of the spec in metadata.generation."""
+    returns_deleted: bool = False
+    """Whether a removal is answered with the object; otherwise it is a Status."""
     verbs: tuple[str, ...] = VERBS
     categories: tuple[str, ...] = ()
     subresources: tuple[tuple[str, str, tuple[str, ...]], ...] = field(default=())
@@ -94,12 +96,14 @@ KINDS: tuple[Kind, ...] = (
     Kind("", "v1", "events", "Event", short_names=("ev",)),
     Kind("", "v1", "configmaps", "ConfigMap", short_names=("cm",)),
     Kind("", "v1", "secrets", "Secret"),
-    Kind("", "v1", "serviceaccounts", "ServiceAccount", short_names=("sa",)),
+    Kind("", "v1", "serviceaccounts", "ServiceAccount", short_names=("sa",), returns_deleted=True),
     Kind("coordination.k8s.io", "v1", "leases", "Lease"),
-    Kind("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", has_status=True),
-    Kind("resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate"),
-    Kind("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", namespaced=False, counts_generation=True),
-    Kind("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", namespaced=False, counts_generation=True),
+    Kind("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", has_status=True, returns_deleted=True),
+    Kind("resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate", returns_deleted=True),
+    Kind(
+        "resource.k8s.io", "v1", "resourceslices", "ResourceSlice", namespaced=False, counts_generation=True, returns_deleted=True
+    ),
+    Kind("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", namespaced=False, counts_generation=True, returns_deleted=True),
     BUDGET,
     Kind(
         "admissionregistration.k8s.io",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from strategy import answers, defaults, errors, gated, gates, shape, types
+from strategy import answers, defaults, errors, gated, gates, shape, templates, types
 from strategy import switches as our_switches
 from strategy.answers import Server
 from strategy.context import Context, Pod
@@ -93,6 +93,16 @@ class Engine:
     def delete(self, old: Pod, *, delete_options: Pod | None = None, now: datetime = EPOCH) -> Outcome:
         """A stored pod is deleted."""
         return self._write("delete", "", old, body=delete_options, now=now)
+
+    # ---- pod templates -----------------------------------------------------------------------------------
+
+    def workload(self, workload: Any, *, options: Options | None = None, now: datetime = EPOCH) -> Outcome:
+        """A new Deployment, Job or other kind of strategy.templates.KINDS: its template, its selector and its metadata."""
+        return templates.workload(workload, self._server, options or {}, now)
+
+    def template(self, template: Any, at: str = "spec.template", kind: str = "Deployment") -> Outcome:
+        """A pod template at a path of an object; ``kind`` is the workload whose rules for templates hold."""
+        return templates.template(template, at, kind, self._server)
 
     def _write(self, verb: str, subresource: str, old: Pod, **rest: Any) -> Outcome:
         try:

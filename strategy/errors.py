@@ -46,14 +46,18 @@ class BadRequest(ApiError):
     reason = "BadRequest"
 
 
+def _named(resource: str, name: str) -> dict[str, Any]:
+    """The details of a Status about one object: of ``leases.coordination.k8s.io`` the group stands apart."""
+    kind, _, group = resource.partition(".")
+    return {key: value for key, value in (("name", name), ("group", group), ("kind", kind)) if value}
+
+
 class Forbidden(ApiError):
     code = 403
     reason = "Forbidden"
 
     def __init__(self, resource: str, name: str, cause: str) -> None:
-        kind, _, group = resource.partition(".")
-        details = {"name": name, "group": group, "kind": kind}
-        super().__init__(f"{resource} {quote(name)} is forbidden: {cause}", {k: v for k, v in details.items() if v})
+        super().__init__(f"{resource} {quote(name)} is forbidden: {cause}", _named(resource, name))
 
 
 class NotFound(ApiError):
@@ -61,7 +65,7 @@ class NotFound(ApiError):
     reason = "NotFound"
 
     def __init__(self, resource: str, name: str) -> None:
-        super().__init__(f"{resource} {quote(name)} not found", {"name": name, "kind": resource})
+        super().__init__(f"{resource} {quote(name)} not found", _named(resource, name))
 
 
 class MethodNotAllowed(ApiError):
@@ -77,7 +81,7 @@ class AlreadyExists(ApiError):
     reason = "AlreadyExists"
 
     def __init__(self, resource: str, name: str) -> None:
-        super().__init__(f"{resource} {quote(name)} already exists", {"name": name, "kind": resource})
+        super().__init__(f"{resource} {quote(name)} already exists", _named(resource, name))
 
 
 class Conflict(ApiError):
@@ -85,7 +89,7 @@ class Conflict(ApiError):
     reason = "Conflict"
 
     def __init__(self, resource: str, name: str, cause: str) -> None:
-        super().__init__(f"Operation cannot be fulfilled on {resource} {quote(name)}: {cause}", {"name": name, "kind": resource})
+        super().__init__(f"Operation cannot be fulfilled on {resource} {quote(name)}: {cause}", _named(resource, name))
 
 
 class TooLarge(ApiError):

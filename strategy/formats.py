@@ -123,14 +123,18 @@ def dns_subdomain(text: str) -> Messages:
     return tuple(faults)
 
 
-def dns_subdomain_prefix(text: str) -> Messages:
+def of_prefix(text: str, form: Format) -> Messages:
     """A prefix to which characters will be added: a dash at its end is all right.
 
     Upstream: NameIsDNSSubdomain with prefix=true; it masks the dash together with the character before it.
     """
     if len(text) > 1 and text.endswith("-"):
         text = text[:-2] + "a"
-    return dns_subdomain(text)
+    return form(text)
+
+
+def dns_subdomain_prefix(text: str) -> Messages:
+    return of_prefix(text, dns_subdomain)
 
 
 @lru_cache(1024)

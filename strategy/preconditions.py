@@ -14,16 +14,17 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 def exists(stored: Pod | None, request: Request) -> Pod:
     if stored is None:
-        raise errors.NotFound("pods", request.name)
+        raise errors.NotFound(request.resource, request.name)
     return stored
 
 
 def _storage_conflict(request: Request, cause: str) -> errors.Conflict:
     """The words of the storage layer. A dry run has another key."""
     root = "" if options.is_dry_run(request) else "/registry"
-    key = f"{root}/pods/{request.namespace}/{request.name}"
+    plural = request.resource.partition(".")[0]
+    key = "/".join(filter(None, (f"{root}/{plural}", request.namespace, request.name)))
     text = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {cause}"
-    return errors.Conflict("pods", request.name, text)
+    return errors.Conflict(request.resource, request.name, text)
 
 
 def same_uid(wanted: str | None, stored: Pod, request: Request) -> None:
@@ -47,7 +48,7 @@ def unchanged(pod: Pod, stored: Pod, request: Request) -> None:
         return
     number = _unsigned(wanted)
     if number and str(number) != stored["metadata"].get("resourceVersion", ""):
-        raise errors.Conflict("pods", request.name, MODIFIED)
+        raise errors.Conflict(request.resource, request.name, MODIFIED)
 
 
 def _unsigned(text: str) -> int:
@@ -65,7 +66,7 @@ def sets_version(pod: Pod) -> bool:
     return text.isascii() and text.isdigit() and 0 < int(text) < 2**64
 
 
-def for_delete(wanted: Mapping[str, Any] | None, stored: Pod, request: Request) -> None:
+def for_delete(wanted: Mapping[str, Any] | None, stored: Pod, request: Request, kind: str = "Pod") -> None:
     """Upstream: rest.BeforeDelete"""
     meta = stored["metadata"]
     for key, name, fate in (
@@ -76,7 +77,7 @@ def for_delete(wanted: Mapping[str, Any] | None, stored: Pod, request: Request) 
         found = meta.get(key, "")
         if value is not None and value != found:
             raise errors.Conflict(
-                "Pod",
+                kind,
                 request.name,
                 f"the {name} in the precondition ({value}) does not match the {name} in record ({found}). "
                 f"The object might have been {fate}",

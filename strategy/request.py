@@ -35,6 +35,8 @@ class Request:
     """The uid of an object that is created."""
     suffix: str = ""
     """Five random characters, for a name made from generateName."""
+    resource: str = "pods"
+    """The resource as messages name it."""
 
 
 @dataclass(frozen=True, slots=True)

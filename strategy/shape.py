@@ -12,7 +12,7 @@ from strategy.plans import Object, Plan
 from strategy.types import Field, Types
 from strategy.walk import Decoded, DecodeError, Walk, described
 
-__all__ = ["DecodeError", "Decoded", "Decoder", "decode_list", "prune", "zero"]
+__all__ = ["DecodeError", "Decoded", "Decoder", "decode_list", "parse", "prune", "zero"]
 
 _PARSING: Final = "couldn't get version/kind; json parse error: "
 _META: Final = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
@@ -84,7 +84,7 @@ class Decoder:
 
         Upstream: codec.Decode, Serializer.Decode
         """
-        value = _parsed(body)
+        value = parse(body)
         if type(value) is dict and value.get("kind") == kind and value.get("apiVersion") == api_version:
             # It says what it is, and no other key says something else: on the straight way there is none that is not known.
             got = self._straight_on(value, scheme.type_name(api_version.rpartition("/")[0], kind))
@@ -125,7 +125,7 @@ class Decoder:
 
         Upstream: DeleteResource
         """
-        value = _parsed(body)
+        value = parse(body)
         named = _named(value, "DeleteOptions", "meta.k8s.io/v1")
         if named.kind == "DeleteOptions":
             return self.decode(value, "DeleteOptions").value
@@ -249,7 +249,8 @@ def _pruned_all(values: Any, plan: Plan) -> Any:
     return out
 
 
-def _parsed(body: Any) -> Any:
+def parse(body: Any) -> Any:
+    """A body as a value, if it is bytes; DecodeError with the bare words if they are no JSON."""
     if not isinstance(body, (bytes, bytearray, memoryview)):
         return body
     try:

@@ -52,7 +52,7 @@ class Straight:
         if field.shape == "list":
             if self._plans.is_struct(field.type):
                 return list, _objects(self[field.type])
-            return (list, _strings) if field.type == "string" else (list, _detour)
+            return list, _LISTS.get(field.type, _detour)
         if field.shape == "map":
             return dict, _MAPS.get(field.type, _detour)
         if self._plans.is_struct(field.type):
@@ -83,12 +83,16 @@ def _object(entries: dict[str, Entry], plan: Plan) -> Reader:
                 out[key] = item
             else:
                 raise Detour
+        return out
+
+    def read_whole(value: Object, seen: set[str]) -> Object:
+        out = read(value, seen)
         for name, inner in nested:
             if name not in out:
                 out[name] = inner.zero()
         return out
 
-    return read
+    return read_whole if nested else read
 
 
 def _objects(read: Reader) -> Reader:
@@ -116,6 +120,14 @@ def _strings(value: list[Any], seen: set[str]) -> list[str]:
         if type(item) is not str:
             raise Detour
     return value.copy()
+
+
+def _int32s(value: list[Any], seen: set[str]) -> list[int]:
+    return [_int32(item, seen) if type(item) is int else _detour(item, seen) for item in value]
+
+
+def _int64s(value: list[Any], seen: set[str]) -> list[int]:
+    return [_int64(item, seen) if type(item) is int else _detour(item, seen) for item in value]
 
 
 def _texts(value: Object, seen: set[str]) -> dict[str, str]:
@@ -167,6 +179,7 @@ def _detour(value: Any, seen: set[str]) -> Any:
     raise Detour
 
 
+_LISTS: Final[dict[str, Reader]] = {"string": _strings, "int32": _int32s, "int64": _int64s}
 _MAPS: Final[dict[str, Reader]] = {"string": _texts, "Quantity": _amounts}
 _SPECIAL: Final[dict[str, tuple[type, Reader]]] = {
     "int32": (int, _int32),

@@ -49,7 +49,7 @@ class Incoming(NamedTuple):
 def create(request: Request, ctx: Context, decoder: Decoder) -> Judged:
     pod, warnings, seen = _read(request, ctx, decoder)
     _namespace_matches(pod, request)
-    warnings += _dedupe_owners(pod, OWNERS_REPEAT)
+    warnings += dedupe_owners(pod, OWNERS_REPEAT)
     prepare.new_metadata(pod, request)
     dropped, more = prepare.for_create(pod, request, ctx, seen)
     warnings += more
@@ -109,12 +109,12 @@ def _incoming(request: Request, stored: Pod | None, ctx: Context, decoder: Decod
         old = preconditions.exists(stored, request)
         incoming = _patched(request, old, ctx, decoder)
         preconditions.unchanged(incoming.pod, old, request)
-        incoming.warnings.extend(_dedupe_owners(incoming.pod, OWNERS_REPEAT_AFTER_ADMISSION))
+        incoming.warnings.extend(dedupe_owners(incoming.pod, OWNERS_REPEAT_AFTER_ADMISSION))
         return old, incoming
     incoming = _read(request, ctx, decoder)
     _namespace_matches(incoming.pod, request)
     _name_matches(incoming.pod, request)
-    incoming.warnings.extend(_dedupe_owners(incoming.pod, OWNERS_REPEAT))
+    incoming.warnings.extend(dedupe_owners(incoming.pod, OWNERS_REPEAT))
     old = preconditions.exists(stored, request)
     preconditions.same_uid(incoming.pod["metadata"].get("uid"), old, request)
     preconditions.unchanged(incoming.pod, old, request)
@@ -169,7 +169,7 @@ def _name_matches(pod: Pod, request: Request) -> None:
         raise errors.BadRequest(f"the name of the object ({name}) does not match the name on the URL ({request.name})")
 
 
-def _dedupe_owners(pod: Pod, words: str) -> list[str]:
+def dedupe_owners(pod: Pod, words: str) -> list[str]:
     """An owner that is named twice in the same words is named once, with a warning.
 
     Upstream: DedupOwnerReferencesAndAddWarning

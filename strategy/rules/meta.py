@@ -15,9 +15,9 @@ IMMUTABLE = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp
 _OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 
 
-def on_create(meta: Pod, ctx: Context) -> Errors:
+def on_create(meta: Pod, ctx: Context, form: formats.Format = formats.dns_subdomain) -> Errors:
     """Upstream: ValidateObjectMeta of the core group"""
-    yield from name(meta)
+    yield from name(meta, form)
     yield from _common(meta, ctx)
     yield from qualified_finalizers(meta.get("finalizers") or ())
 
@@ -53,16 +53,16 @@ def on_pod_update(meta: Pod, old: Pod, ctx: Context) -> Errors:
     yield from qualified_finalizers(meta.get("finalizers") or ())
 
 
-def name(meta: Pod) -> Errors:
-    """A pod's name is a DNS subdomain; generateName is the beginning of one."""
+def name(meta: Pod, form: formats.Format = formats.dns_subdomain) -> Errors:
+    """A name is a DNS subdomain, of some kinds a DNS label; generateName is the beginning of one."""
     prefix = meta.get("generateName")
     if prefix:
-        yield from formats.each("metadata.generateName", prefix, formats.dns_subdomain_prefix(prefix))
+        yield from formats.each("metadata.generateName", prefix, formats.of_prefix(prefix, form))
     text = meta.get("name", "")
     if not text:
         yield field.required("metadata.name", "name or generateName is required")
     else:
-        yield from formats.each("metadata.name", text, formats.dns_subdomain(text))
+        yield from formats.each("metadata.name", text, form(text))
 
 
 def path_segments(meta: Pod) -> Errors:

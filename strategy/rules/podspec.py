@@ -78,7 +78,7 @@ def _parts(spec: Pod, metadata: Pod | None, at: str, ctx: Context) -> Errors:
     # The gate alone decides, also where a stored pod keeps the field without it.
     if "resources" in spec and "PodLevelResources" in ctx.gates:
         yield from podresources.pod_level(spec, at, ctx)
-    yield from ports.host_network(spec, at)
+    yield from ports.host_network(spec, at, in_template=metadata is None)
 
 
 def _policies(spec: Pod, at: str) -> Errors:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from strategy import field, formats, internal
+from strategy import field, formats, gotext, internal
 from strategy.context import Context
 from strategy.field import Errors
 
@@ -77,21 +77,23 @@ def apparmor_profile(profile: dict[str, Any], at: str) -> Errors:
 
 
 def windows_options(options: dict[str, Any], at: str) -> Errors:
-    """Windows credentials and user names are well formed.
+    """Windows credentials and user names are well formed. The server shows them as JSON: it holds them as pointers.
 
     Upstream: validateWindowsSecurityContextOptions
     """
     name, spec, user = (options.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
-    if name is not None and (faults := formats.dns_subdomain(name)):
-        yield from formats.each(f"{at}.gmsaCredentialSpecName", name, faults)
+    if name is not None:
+        for fault in formats.dns_subdomain(name):
+            yield field.invalid(f"{at}.gmsaCredentialSpecName", name, fault, show=gotext.to_json(name))
     if spec is not None:
         if not spec:
             yield field.invalid(f"{at}.gmsaCredentialSpec", spec, "gmsaCredentialSpec cannot be an empty string")
         elif len(spec.encode()) > MAX_CREDENTIAL_SPEC:
-            yield field.invalid(f"{at}.gmsaCredentialSpec", spec, "gmsaCredentialSpec size must be under 64 KiB")
+            text = "gmsaCredentialSpec size must be under 64 KiB"
+            yield field.invalid(f"{at}.gmsaCredentialSpec", spec, text, show=gotext.to_json(spec))
     if user is not None:
         for fault in _user_name_faults(user):
-            yield field.invalid(f"{at}.runAsUserName", user, fault)
+            yield field.invalid(f"{at}.runAsUserName", user, fault, show=gotext.to_json(user))
 
 
 def _user_name_faults(name: str) -> Iterator[str]:

@@ -52,6 +52,9 @@ def of_spec(spec: Pod, annotations: dict[str, str], at: str, meta_at: str, ctx: 
         yield f"{meta_at}.annotations[{SECCOMP_POD}]: {containers.OLD_SECCOMP}"
     yield from containers.each(spec, annotations, at, meta_at)
     yield from ports.each(spec, at)
+    # Only a template can still have that; a pod's has become 1.
+    if spec["terminationGracePeriodSeconds"] < 0:
+        yield f"{at}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"
     if "affinity" in spec:
         yield from scheduling.null_selectors(spec["affinity"], f"{at}.affinity")
     if "dnsConfig" in spec or "hostAliases" in spec:

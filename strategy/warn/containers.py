@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from strategy import gotext, quantity
 from strategy.context import Pod
-from strategy.rules.pod_annotations import CONTAINER_LISTS, SECCOMP_CONTAINER
+from strategy.rules.pod_annotations import APPARMOR, CONTAINER_LISTS, SECCOMP_CONTAINER
 
 OLD_SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead'
+OLD_APPARMOR = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 BYTES = ("memory", "ephemeral-storage")
 
 
@@ -19,11 +20,21 @@ def each(spec: Pod, annotations: Mapping[str, str], at: str, meta_at: str) -> It
                 key = SECCOMP_CONTAINER + container["name"]
                 if key in annotations and not (container.get("securityContext") or {}).get("seccompProfile"):
                     yield f"{meta_at}.annotations[{key}]: {OLD_SECCOMP}"
+                # Of a pod this is told where the field is filled.
+                if at != "spec":
+                    yield from _old_apparmor(container, spec, annotations, meta_at)
             if container["resources"]:
                 yield from _fractions(container["resources"], f"{at}.{kind}[{i}].resources")
             env = container.get("env")
             if env and len({variable["name"] for variable in env}) < len(env):
                 yield from _hidden_variables(env, f"{at}.{kind}[{i}].env")
+
+
+def _old_apparmor(container: Pod, spec: Pod, annotations: Mapping[str, str], meta_at: str) -> Iterator[str]:
+    """The annotation in a template, without a field."""
+    key = APPARMOR + container["name"]
+    if key in annotations and not any((each.get("securityContext") or {}).get("appArmorProfile") for each in (spec, container)):
+        yield f"{meta_at}.annotations[{key}]: {OLD_APPARMOR}"
 
 
 def _fractions(resources: Pod, at: str) -> Iterator[str]:

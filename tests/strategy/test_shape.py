@@ -136,6 +136,7 @@ def test_inlined_structs_show_since_1_35(pod, old, new):
         pytest.param({"spec": {"hostNetwork": {1, 2}}}, "json: unsupported type: set", id="no-json"),
         pytest.param({"spec": {1: 2}}, "json: unsupported type: int", id="key-that-is-no-string"),
         pytest.param(spec(nodeSelector={1: "a"}), "json: unsupported type: int", id="map-key-that-is-no-string"),
+        pytest.param(container(resources={"limits": {1: "1"}}), "json: unsupported type: int", id="amount-key-that-is-no-string"),
         pytest.param({"metadata": {"managedFields": [{"fieldsV1": {1: 2}}]}}, "json: unsupported type: int", id="raw-key"),
         pytest.param(spec(priority=float("nan")), "json: unsupported value: NaN", id="not-a-number"),
         pytest.param(spec(priority=float("-inf")), "json: unsupported value: -Inf", id="infinity"),
@@ -178,6 +179,9 @@ def test_lists_in_maps():
         pytest.param("ContainerPort", {"hostPort": 0, "containerPort": 0}, {"containerPort": 0}, id="integers"),
         pytest.param("Capabilities", {"add": [], "drop": None}, {"add": []}, id="empty-lists-stay"),
         pytest.param("LabelSelector", {"matchLabels": {}}, {"matchLabels": {}}, id="empty-maps-stay"),
+        pytest.param("PodSecurityContext", {"supplementalGroups": [1, 0]}, {"supplementalGroups": [1, 0]}, id="integer-items"),
+        pytest.param("PodSecurityContext", {"supplementalGroups": [None]}, {"supplementalGroups": [0]}, id="null-integer-items"),
+        pytest.param("ContainerRestartRuleOnExitCodes", {"values": [1]}, {"values": [1]}, id="small-integer-items"),
         pytest.param("ExecAction", {"command": ["a", None]}, {"command": ["a", ""]}, id="null-items"),
         pytest.param("LabelSelector", {"matchLabels": {"a": None}}, {"matchLabels": {"a": ""}}, id="null-map-values"),
         pytest.param(
@@ -314,8 +318,8 @@ def test_unknown_and_repeated_fields(pod, strict):
         ),
         pytest.param(
             "resource.DeviceCounterConsumption",
-            '{"counters":{"a":{"value":"1","value":"2"}},"counterSet":"s"}',
-            {"counterSet": "s", "counters": {"a": {"value": "2"}}},
+            '{"counters":{"a":{"value":"1","value":"2"},"b":null},"counterSet":"s"}',
+            {"counterSet": "s", "counters": {"a": {"value": "2"}, "b": {"value": "0"}}},
             id="map-of-objects",
         ),
     ],

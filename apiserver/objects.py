@@ -1,0 +1,272 @@
+"""Objects of every kind but pods: kept as they are, with the metadata rules that all kinds share and none of their own.
+
+The same shape as the engine's request function: a request and what is stored go in, an answer comes out.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from apiserver.kinds import Kind
+from strategy import errors, options, patch, preconditions, shape, status, times, warn
+from strategy.context import Context
+from strategy.request import Answer, Effect, Remove, Request, Store
+from strategy.rules import meta
+from strategy.shape import Decoder
+from strategy.verbs import NAMESPACE_DIFFERS
+
+Object = dict[str, Any]
+
+NAME_LENGTH, SUFFIX_LENGTH = 63, 5
+SYSTEM_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields")
+DRY_RUN = "dryRun"
+
+
+class Judge:
+    """What one release does to the objects of other kinds."""
+
+    def __init__(self, ctx: Context, decoder: Decoder) -> None:
+        self.ctx = ctx
+        self.decoder = decoder
+
+    def answer(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
+        """What the server answers, and what happens to the store."""
+        try:
+            if request.verb == "get":
+                return Answer(200, preconditions.exists(stored, request))
+            if request.verb == "delete":
+                return self._delete(request, stored, kind)
+            options.check(request)
+            if request.verb == "create":
+                return self._create(request, stored, kind)
+            return self._update(request, stored, kind)
+        except errors.ApiError as error:
+            return Answer(error.code, status.failure(error), warn.headers(error.warnings))
+
+    def _create(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
+        obj, warnings = self._read(request.body, request, kind)
+        metadata = _metadata(obj)
+        _same_namespace(metadata, request, kind)
+        for key in SYSTEM_FIELDS:
+            metadata.pop(key, None)
+        if kind.namespaced:
+            metadata["namespace"] = request.namespace
+        metadata.update({"uid": request.uid, "creationTimestamp": times.format(request.now)})
+        if metadata.get("generateName") and not metadata.get("name"):
+            metadata["name"] = metadata["generateName"][: NAME_LENGTH - SUFFIX_LENGTH] + request.suffix
+        metadata.pop("generation", None)
+        if kind.counts_generation:
+            metadata["generation"] = 1
+        if kind.has_status:
+            _drop_status(obj)
+        PREPARED.get(kind.kind, _as_it_is)(obj)
+        _raise_if_any(list(meta.on_create(metadata, self.ctx)), obj, kind)
+        if preconditions.sets_version(obj) and not options.is_dry_run(request):
+            raise errors.ServerError("resourceVersion should not be set on objects to be created")
+        if stored is not None:
+            raise errors.AlreadyExists(kind.qualified, metadata["name"])
+        metadata.pop("resourceVersion", None)
+        obj = self._pruned(obj, kind)
+        return Answer(201, obj, warn.headers(warnings), () if options.is_dry_run(request) else (Store(obj),))
+
+    def _update(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
+        if request.verb == "patch":
+            patch.check(request.body, self.ctx.version)
+            old = preconditions.exists(stored, request)
+            obj, warnings = self._patched(request, old, kind)
+        else:
+            obj, warnings = self._read(request.body, request, kind)
+        metadata = _metadata(obj)
+        _same_namespace(metadata, request, kind)
+        _same_name(metadata, request)
+        old = preconditions.exists(stored, request)
+        if request.verb == "update":
+            preconditions.same_uid(metadata.get("uid"), old, request)
+        preconditions.unchanged(obj, old, request)
+        obj = _kept(obj, old, request.subresource, kind)
+        found = list(meta.on_write(obj["metadata"], self.ctx)) + list(meta.on_update(obj["metadata"], old["metadata"], self.ctx))
+        _raise_if_any(found, obj, kind)
+        obj = self._pruned(obj, kind)
+        effects: tuple[Effect, ...] = ()
+        if not options.is_dry_run(request):
+            if "deletionTimestamp" in old["metadata"] and not obj["metadata"].get("finalizers") and not _held(obj, kind):
+                effects = (Remove(),)
+            elif obj != old:
+                effects = (Store(obj),)
+        return Answer(200, obj, warn.headers(warnings), effects)
+
+    def _delete(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
+        wanted = self._delete_options(request)
+        options.check_delete(wanted)
+        old = preconditions.exists(stored, request)
+        preconditions.for_delete(wanted.get("preconditions"), old, request, kind.kind)
+        dry_run = bool(wanted.get(DRY_RUN))
+        if old["metadata"].get("finalizers") or _held(old, kind):
+            obj = _terminating(old, request, kind)
+            return Answer(200, obj, (), () if dry_run or obj == old else (Store(obj),))
+        body = old if kind.returns_deleted else _deleted(old, kind)
+        return Answer(200, body, (), () if dry_run else (Remove(),))
+
+    def _delete_options(self, request: Request) -> Object:
+        if request.body is None or request.body == b"":
+            return options.delete_from_query(request)
+        try:
+            return self.decoder.options(request.body)
+        except shape.DecodeError as error:
+            raise errors.BadRequest(str(error)) from None
+
+    def _read(self, body: Any, request: Request, kind: Kind) -> tuple[Object, list[str]]:
+        validation = options.one(request, "fieldValidation")
+        if kind.type_name in self.decoder.types:
+            obj, warnings, _ = self.decoder.read(body, kind.kind, kind.api_version, validation)
+            return obj, warnings
+        return _untyped(body, kind), []
+
+    def _patched(self, request: Request, old: Object, kind: Kind) -> tuple[Object, list[str]]:
+        types, version = self.ctx.types, self.ctx.version
+        typed = kind.type_name in self.decoder.types
+        how = request.patch_type if typed or request.patch_type != "strategic" else "merge"
+        validation = options.one(request, "fieldValidation")
+        patched = patch.result(how, old, request.body, types, version, validation, type_name=kind.type_name)
+        value, complaints = patched.readable(old, types)
+        if not typed:
+            return _untyped(value, kind), complaints
+        try:
+            decoded = self.decoder.resolve(value, kind.kind, kind.api_version)
+        except shape.DecodeError as error:
+            raise patched.undecodable(str(error)) from None
+        complaints = [*complaints, *decoded.strict]
+        if complaints and validation == "Strict":
+            raise patched.undecodable("strict decoding error: " + ", ".join(complaints))
+        return decoded.value, [] if validation == "Ignore" else complaints
+
+    def _pruned(self, obj: Object, kind: Kind) -> Object:
+        return shape.prune(obj, kind.type_name, self.ctx.types) if kind.type_name in self.decoder.types else obj
+
+
+# ---- what all kinds share --------------------------------------------------------------------------
+
+
+def _untyped(body: Any, kind: Kind) -> Object:
+    """An object of a kind whose fields the table of types does not know: taken as it is."""
+    value = shape.parse(body)
+    if not isinstance(value, dict):
+        raise errors.BadRequest(f"the object provided is unrecognized (must be of type {kind.kind})")
+    named = value.get("kind") or kind.kind, value.get("apiVersion") or kind.api_version
+    if named != (kind.kind, kind.api_version):
+        raise errors.BadRequest(f"{named[0]} in version {named[1]} cannot be handled as a {kind.kind}")
+    return {**value, "kind": kind.kind, "apiVersion": kind.api_version, "metadata": dict(value.get("metadata") or {})}
+
+
+def _metadata(obj: Object) -> Object:
+    metadata = obj["metadata"]
+    if not isinstance(metadata, dict):
+        raise errors.BadRequest("metadata is no object")
+    return metadata
+
+
+def _same_namespace(metadata: Object, request: Request, kind: Kind) -> None:
+    wanted = request.namespace if kind.namespaced else ""
+    if metadata.get("namespace", wanted) != wanted:
+        raise errors.BadRequest(NAMESPACE_DIFFERS)
+
+
+def _same_name(metadata: Object, request: Request) -> None:
+    name = metadata.get("name")
+    if not name:
+        text = f"the name of the object ({request.name} based on URL) was undeterminable: name must be provided"
+        raise errors.BadRequest(text)
+    if name != request.name:
+        raise errors.BadRequest(f"the name of the object ({name}) does not match the name on the URL ({request.name})")
+
+
+def _raise_if_any(found: list[Any], obj: Object, kind: Kind) -> None:
+    if found:
+        unique = list({str(error): error for error in found}.values())
+        raise errors.Invalid(kind.kind, obj["metadata"].get("name", ""), unique, kind.group)
+
+
+def _kept(obj: Object, old: Object, subresource: str, kind: Kind) -> Object:
+    """What an update cannot change: the system's metadata, and the status or all but the status, by the subresource."""
+    if subresource == "status":
+        kept = {**old, "metadata": obj["metadata"]}
+        kept.pop("status", None)
+        if "status" in obj:
+            kept["status"] = obj["status"]
+        obj = kept
+    elif kind.has_status:
+        obj = {key: value for key, value in obj.items() if key != "status"}
+        if "status" in old:
+            obj["status"] = old["status"]
+    metadata, stored = dict(obj["metadata"]), old["metadata"]
+    for key in ("creationTimestamp", "resourceVersion", "generation", "deletionTimestamp", "managedFields"):
+        metadata.pop(key, None)
+    for key in ("creationTimestamp", "resourceVersion", "generation", "deletionTimestamp", "managedFields", "uid", "namespace"):
+        if key in stored:
+            metadata.setdefault(key, stored[key])
+    if "deletionGracePeriodSeconds" in stored:
+        metadata.setdefault("deletionGracePeriodSeconds", stored["deletionGracePeriodSeconds"])
+    if kind.counts_generation and subresource != "status" and _content(obj) != _content(old):
+        metadata["generation"] = stored.get("generation", 0) + 1
+    return {**obj, "metadata": metadata}
+
+
+def _content(obj: Mapping[str, Any]) -> Object:
+    return {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+
+
+def _drop_status(obj: Object) -> None:
+    obj.pop("status", None)
+
+
+def _held(obj: Object, kind: Kind) -> bool:
+    """A namespace is held until what is in it has gone."""
+    return kind.kind == "Namespace" and bool((obj.get("spec") or {}).get("finalizers"))
+
+
+def _terminating(old: Object, request: Request, kind: Kind) -> Object:
+    if "deletionTimestamp" in old["metadata"]:
+        return old
+    metadata = {**old["metadata"], "deletionTimestamp": times.format(request.now), "deletionGracePeriodSeconds": 0}
+    if kind.counts_generation:
+        metadata["generation"] = metadata.get("generation", 0) + 1
+    if kind.kind == "Namespace":
+        metadata.pop("deletionGracePeriodSeconds")
+        return {**old, "metadata": metadata, "status": {**(old.get("status") or {}), "phase": "Terminating"}}
+    return {**old, "metadata": metadata}
+
+
+def _deleted(old: Object, kind: Kind) -> Object:
+    """The answer to the removal of most kinds: a Status that names what is gone."""
+    details = {"name": old["metadata"]["name"], "group": kind.group, "kind": kind.plural, "uid": old["metadata"].get("uid", "")}
+    told = {key: value for key, value in details.items() if value}
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": told}
+
+
+# ---- what single kinds need on create --------------------------------------------------------------
+
+
+def _as_it_is(obj: Object) -> None:
+    pass
+
+
+def _namespace(obj: Object) -> None:
+    metadata = obj["metadata"]
+    metadata["labels"] = {**(metadata.get("labels") or {}), "kubernetes.io/metadata.name": metadata.get("name", "")}
+    spec = dict(obj.get("spec") or {})
+    spec["finalizers"] = list(dict.fromkeys([*(spec.get("finalizers") or ()), "kubernetes"]))
+    obj.update({"spec": spec, "status": {"phase": "Active"}})
+
+
+def _secret(obj: Object) -> None:
+    """What is given as text is kept encoded."""
+    obj.setdefault("type", "Opaque")
+    texts = obj.pop("stringData", None)
+    if texts:
+        encoded = {key: base64.b64encode(value.encode()).decode() for key, value in texts.items()}
+        obj["data"] = {**(obj.get("data") or {}), **encoded}
+
+
+PREPARED: dict[str, Callable[[Object], None]] = {"Namespace": _namespace, "Secret": _secret}

@@ -1,0 +1,1 @@
+"""Certificates: an authority of one's own, and leaves for servers and clients."""
