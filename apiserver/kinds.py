@@ -129,6 +129,8 @@ KINDS: tuple[Kind, ...] = (
 
 BY_PATH: dict[tuple[str, str, str], Kind] = {(each.group, each.version, each.plural): each for each in KINDS}
 """The kind behind a path: group, version, plural."""
+BY_KIND: dict[tuple[str, str], Kind] = {(each.api_version, each.kind): each for each in KINDS}
+"""The kind that an object calls itself: apiVersion, kind."""
 
 
 def groups() -> dict[str, tuple[str, ...]]:

@@ -1,8 +1,8 @@
 """A quick reader for the YAML that manifests are made of.
 
-Block mappings and sequences, scalars on one line, literal blocks, short flow collections. It knows the whole of what it takes and hands
-everything else (anchors, tags, folded text, tabs, duplicate keys, odd indentation, every mistake) to the real parser, which then reads
-the text from the start. What it does take comes out exactly as from the real parser; tests/goyaml/test_everyday.py compares the two.
+Block mappings and sequences, scalars on one line, literal blocks, short flow collections. It knows the whole of what it takes and
+leaves everything else (anchors, tags, folded text, tabs, duplicate keys, odd indentation, any mistake) to the real parser, which
+then reads the text from the start. What it does take comes out exactly as from the real parser: the tests compare the two.
 """
 
 from __future__ import annotations
@@ -16,29 +16,28 @@ NOT_MINE: Any = object()
 """The answer for a text that is not everyday YAML."""
 
 _WIDEST = 200
-"""Columns of indentation; two levels a column at most, so deeper nesting than nodes.MAX_DEPTH cannot pass."""
+"""Columns of indentation; two levels a column at most, so deeper nesting than limits.MAX_DEPTH cannot pass."""
 
 # "key: rest", perhaps at the start of a sequence item. The unquoted keys are those that are nothing but strings.
 _ENTRY = re.compile(
     r"( *)(- +)?(?:([A-Za-z_][-A-Za-z0-9_./]{0,200})|\"([^\"\\]{0,200})\"|'([^']{0,200})'):(?: +(?!\Z)(.*)| *\Z)"
 ).match
 _ITEM = re.compile(r"( *)(- +)(?!\Z)(.*)").match
-_START = re.compile(r"---(?: +#.*| *)").fullmatch
 
 # What a plain scalar may begin with; a dash is looked at more closely.
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+~$=^;()<\\")
 
+# The rest is compiled when it is first met.
 _AFTER = r"(?: +#.*| *)"
 _ATOM = r"(?:\"[^\"\\]*\"|'[^']*'|-{0,2}[A-Za-z0-9_./+=][-A-Za-z0-9_./+=]*)"
 _KEY = r"(?:\"[^\"\\]*\"|'[^']*'|[A-Za-z_][-A-Za-z0-9_./]*)"
-_SEQUENCE = re.compile(rf"\[ *((?:{_ATOM}(?: *, *{_ATOM})*)?) *\]{_AFTER}").fullmatch
-_MAPPING = re.compile(rf"\{{ *((?:{_KEY}: +{_ATOM}(?: *, *{_KEY}: +{_ATOM})*)?) *\}}{_AFTER}").fullmatch
-_ATOMS = re.compile(_ATOM).findall
-_PAIRS = re.compile(rf"({_KEY}): +({_ATOM})").findall
-_DOUBLE = re.compile(rf"\"((?:[^\"\\]|\\[\"\\nt])*)\"{_AFTER}").fullmatch
-_SINGLE = re.compile(rf"'((?:[^']|'')*)'{_AFTER}").fullmatch
-_LITERAL = re.compile(rf"\|([-+]?){_AFTER}").fullmatch
-_ESCAPE = re.compile(r"\\(.)").sub
+_SEQUENCE = rf"\[ *((?:{_ATOM}(?: *, *{_ATOM})*)?) *\]{_AFTER}"
+_MAPPING = rf"\{{ *((?:{_KEY}: +{_ATOM}(?: *, *{_KEY}: +{_ATOM})*)?) *\}}{_AFTER}"
+_PAIR = rf"({_KEY}): +({_ATOM})"
+_DOUBLE = rf"\"((?:[^\"\\]|\\[\"\\nt])*)\"{_AFTER}"
+_SINGLE = rf"'((?:[^']|'')*)'{_AFTER}"
+_LITERAL = rf"\|([-+]?){_AFTER}"
+_START = rf"---{_AFTER}"
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
 
 
@@ -71,16 +70,17 @@ def read(text: str) -> Any:
             if pending is None or column > _WIDEST:
                 return NOT_MINE
             outer.append((indent, into))
-            into[pending] = fresh = [] if dash else {}
-            indent, into = column, fresh
+            inner: Any = [] if dash else {}
+            into[pending] = inner
+            indent, into = column, inner
         elif not dash and type(into) is list:
             if outer[-1][0] != column:
                 return NOT_MINE
             indent, into = outer.pop()
         if dash and key is not None:
             outer.append((indent, into))
-            into.append(fresh := {})
-            indent, into = column + dash, fresh
+            into.append({})
+            indent, into = column + dash, into[-1]
 
         pending = None
         if kind:
@@ -101,8 +101,8 @@ def read(text: str) -> Any:
     return top.get("")
 
 
-# What a line is: an entry or item with a scalar, with a flow collection, with a literal block, or with its value on the lines to come;
-# blank, or nothing for this reader.
+# What a line is: an entry or item with a scalar, a flow collection, a literal block, or its value on the lines to come; blank; or
+# nothing for this reader.
 _SCALAR, _FLOW, _BLOCK, _PENDING, _BLANK, _OTHER = range(6)
 _Line = tuple[int, int, str | None, int, Any]
 
@@ -154,7 +154,7 @@ def _first(lines: list[str]) -> int:
     """The line after the document start, or the first one where there is none."""
     for number, line in enumerate(lines):
         if not _is_blank(line):
-            return number + 1 if _START(line) else number
+            return number + 1 if line[0] == "-" and re.fullmatch(_START, line) else number
     return len(lines)
 
 
@@ -174,19 +174,21 @@ def _value(rest: str) -> Any:
         if ":" in rest and (": " in rest or rest[-1] == ":"):
             return NOT_MINE
         return _plain(rest)
-    if first == '"' and (match := _DOUBLE(rest)):
-        return _ESCAPE(lambda escape: _ESCAPES[escape[1]], match[1]) if "\\" in match[1] else match[1]
-    if first == "'" and (match := _SINGLE(rest)):
+    if first in "\"'" and rest.find(first, 1) == len(rest) - 1 and "\\" not in rest:
+        return rest[1:-1]
+    if first == '"' and (match := re.fullmatch(_DOUBLE, rest)):
+        return re.sub(r"\\(.)", lambda escape: _ESCAPES[escape[1]], match[1])
+    if first == "'" and (match := re.fullmatch(_SINGLE, rest)):
         return match[1].replace("''", "'")
     return NOT_MINE
 
 
 def _flow(rest: str) -> Any:
-    if match := _SEQUENCE(rest):
-        atoms = [_atom(atom) for atom in _ATOMS(match[1])]
+    if match := re.fullmatch(_SEQUENCE, rest):
+        atoms = [_atom(atom) for atom in re.findall(_ATOM, match[1])]
         return NOT_MINE if NOT_MINE in atoms else atoms
-    if match := _MAPPING(rest):
-        return _mapping(_PAIRS(match[1]))
+    if match := re.fullmatch(_MAPPING, rest):
+        return _mapping(re.findall(_PAIR, match[1]))
     return NOT_MINE
 
 
@@ -220,7 +222,7 @@ def _mapping(pairs: list[tuple[str, str]]) -> Any:
 
 def _literal(header: str, lines: list[str], number: int, least: int) -> tuple[Any, int]:
     """The text of a literal block, and the number of the line after it. Its first line says how far it is indented."""
-    match = _LITERAL(header)
+    match = re.fullmatch(_LITERAL, header)
     first = lines[number] if number < len(lines) else ""
     width = len(first) - len(first.lstrip(" "))
     if not match or width < least or first[width : width + 1] in ("", "\t"):

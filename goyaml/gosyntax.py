@@ -1,7 +1,7 @@
 """PyYAML's own parser, bent to the syntax of go-yaml v2.
 
-libyaml and go-yaml have the same forefather and agree on nearly everything; PyYAML's parser in Python has drifted further. This one
-is used where libyaml is missing, and has the last word on the few constructs that libyaml reads otherwise (see syntax.py).
+libyaml and go-yaml have the same forefather and agree on nearly everything; PyYAML's parser in Python has drifted further. This
+one is used where libyaml is missing, and has the last word on the few constructs that libyaml reads otherwise (see syntax.py).
 """
 
 from __future__ import annotations
@@ -24,11 +24,15 @@ _FLOW_ENDS = _BLANKZ + ":,?[]{}"
 _BLOCK_ENDS = _BLANKZ + ":"
 _HEX = "0123456789ABCDEFabcdef"
 
+# go-yaml knows an escaped apostrophe and no escaped slash.
+_ESCAPES = {char: meant for char, meant in Scanner.ESCAPE_REPLACEMENTS.items() if char != "/"} | {"'": "'"}
+
 _URI = r"(?:[-0-9A-Za-z_;/?:@&=+$,.!~*'()\[\]]|%[0-9A-Fa-f]{2})"
 _TAG = re.compile(rf"!(?:<(?P<verbatim>{_URI}+)>|(?P<handle>[-0-9A-Za-z_]*!)(?P<suffix>{_URI}*)|(?P<local>{_URI}*))")
 _DIRECTIVE = re.compile(
     r"%(?:(?P<yaml>YAML)[ \t]+(?P<major>[0-9]{1,2})\.(?P<minor>[0-9]{1,2})"
-    rf"|TAG[ \t]+(?P<handle>!(?:[-0-9A-Za-z_]*!)?)[ \t]+(?P<prefix>{_URI}+)(?=[ \t{_BREAKZ}]))[ \t]*(?:#[^{_BREAKZ}]*)?(?=[{_BREAKZ}])"
+    rf"|TAG[ \t]+(?P<handle>!(?:[-0-9A-Za-z_]*!)?)[ \t]+(?P<prefix>{_URI}+)(?=[{_BLANKZ}]))"
+    rf"[ \t]*(?:#[^{_BREAKZ}]*)?(?=[{_BREAKZ}])"
 )
 _HEADER = re.compile(r"(?:([-+])([1-9])?|([1-9])([-+])?)")
 
@@ -36,8 +40,9 @@ _HEADER = re.compile(r"(?:([-+])([1-9])?|([1-9])([-+])?)")
 class GoScanner(Scanner, Reader):
     """The tokens of a text. Each method below replaces one of PyYAML's that reads something otherwise than go-yaml does."""
 
-    # go-yaml knows an escaped apostrophe and no escaped slash.
-    ESCAPE_REPLACEMENTS = {k: v for k, v in Scanner.ESCAPE_REPLACEMENTS.items() if k != "/"} | {"'": "'"}
+    if TYPE_CHECKING:  # these have no types of their own
+
+        def scan_line_break(self) -> str: ...
 
     def _refuse(self, problem: str, start: Mark | None = None) -> NoReturn:
         raise ScannerError(None, start, problem, self.get_mark())
@@ -83,6 +88,7 @@ class GoScanner(Scanner, Reader):
         self.forward(len(match[0]))
         if self.peek() not in _BLANKZ:
             self._refuse("did not find expected whitespace or line break", start)
+        value: tuple[str | None, str]
         if match["verbatim"]:
             value = (None, self._unescaped(match["verbatim"]))
         elif match["handle"]:
@@ -152,9 +158,9 @@ class GoScanner(Scanner, Reader):
         if char in _BREAKS:
             self.scan_line_break()
             return self.scan_flow_scalar_breaks(True, start_mark)
-        if char in self.ESCAPE_REPLACEMENTS:
+        if char in _ESCAPES:
             self.forward()
-            return [self.ESCAPE_REPLACEMENTS[char]]
+            return [_ESCAPES[char]]
         if char not in self.ESCAPE_CODES:
             self._refuse("found unknown escape character", start_mark)
         self.forward()
@@ -227,7 +233,8 @@ class GoParser(GoScanner, Parser):
         Parser.__init__(self)
 
     def process_directives(self) -> object:
-        value = super().process_directives()
+        start: Mark = self.peek_token().start_mark  # type: ignore[no-untyped-call]
+        value: object = super().process_directives()  # type: ignore[no-untyped-call]
         if self.yaml_version not in (None, (1, 1)):
-            raise ParserError(None, None, "found incompatible YAML document", self.peek_token().start_mark)
+            raise ParserError(None, None, "found incompatible YAML document", start)
         return value

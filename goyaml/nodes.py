@@ -5,75 +5,46 @@ Nothing here recurses, so depth costs no stack.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from goyaml import scalars
+from goyaml.document import Duplicate
 from goyaml.errors import YamlError
+from goyaml.limits import MAX_DEPTH, too_much_aliased
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from typing import Protocol
 
-Place = tuple[int, int]
-Path = tuple[str | int, ...]
+    from goyaml.document import Path, Place
 
-MAX_DEPTH = 500
-"""Levels of nesting. go-yaml stops at 10,000; what reads our values is Python, whose functions nest 1,000 deep, and no manifest needs 50."""
+    class Mark(Protocol):
+        """Where something begins in the text; PyYAML's marks, which count from 0."""
 
-# go-yaml's own guard against alias bombs: of up to 400,000 nodes 99 % may come from aliases, of 4 million and more 10 %.
-ALIAS_FREE = 100
-ALIAS_NODES = 1_000
-ALIAS_RANGE = (400_000, 4_000_000)
-ALIAS_SHARE = (0.99, 0.10)
-
-
-def allowed_alias_share(nodes: int) -> float:
-    """How much of a document of so many nodes may come from aliases.
-
-    Upstream: allowedAliasRatio
-    """
-    low, high = ALIAS_RANGE
-    part = min(max((nodes - low) / (high - low), 0.0), 1.0)
-    return ALIAS_SHARE[0] - (ALIAS_SHARE[0] - ALIAS_SHARE[1]) * part
-
-
-class Duplicate:
-    """A key that a mapping has twice. kubectl takes the second; a strict reader refuses the document."""
-
-    __slots__ = ("first", "merged", "path", "second")
-
-    def __init__(self, path: Path, first: Place, second: Place, merged: bool = False) -> None:
-        self.path = path
-        self.first = first
-        self.second = second
-        self.merged = merged
-        """One of the two comes from a merge key (<<): usually meant so, refused by a strict reader all the same."""
-
-    def __repr__(self) -> str:
-        return f"Duplicate({self.path!r}, {self.first!r}, {self.second!r}, merged={self.merged!r})"
+        line: int
+        column: int
 
 
 class Node:
-    """A value and where it stands. items: the child nodes of a mapping or sequence; keys: where a mapping's keys stand."""
+    """A value and where it begins. items: the child nodes of a mapping or sequence; keys: where the keys of a mapping begin."""
 
-    __slots__ = ("at", "height", "items", "keys", "value")
+    __slots__ = ("items", "keys", "mark", "value")
 
-    def __init__(self, value: Any, at: Place, items: Any = None, keys: dict[str, Place] | None = None, height: int = 0) -> None:
+    def __init__(self, value: Any, mark: Mark, items: Any = None, keys: dict[str, Mark] | None = None) -> None:
         self.value = value
-        self.at = at
-        self.items: dict[str, Node] | list[Node] | None = items
+        self.mark = mark
+        self.items = items
         self.keys = keys
-        self.height = height
 
 
 class Tree:
-    """One document."""
+    """One document. first_line: the line of the file on which its text begins."""
 
-    __slots__ = ("duplicates", "root")
+    __slots__ = ("duplicates", "first_line", "root")
 
-    def __init__(self, root: Node, duplicates: list[Duplicate]) -> None:
+    def __init__(self, root: Node | None, duplicates: list[Duplicate], first_line: int) -> None:
         self.root = root
         self.duplicates = duplicates
+        self.first_line = first_line
 
 
 class _Anchor:
@@ -87,9 +58,9 @@ class _Anchor:
 
 
 class _Open:
-    """A collection whose end has not come yet."""
+    """A collection whose end has not come yet, and in a mapping the key whose value is next."""
 
-    __slots__ = ("anchor", "before", "flow", "key", "key_at", "node")
+    __slots__ = ("anchor", "before", "flow", "key", "key_mark", "node")
 
     def __init__(self, node: Node, flow: bool, anchor: _Anchor | None, before: int) -> None:
         self.node = node
@@ -97,17 +68,16 @@ class _Open:
         self.anchor = anchor
         self.before = before
         self.key: str | None = None
-        self.key_at: Place = node.at
+        self.key_mark = node.mark
 
 
-_MERGE_KEY = "\0<<"  # no YAML key can hold NUL and stand unquoted, so this one cannot be met by chance
+_MERGE = "\0<<"  # is compared by identity, so no key of a document is mistaken for it
 
 
 class Composer:
     """Takes the events of one document, in order, and has its tree in the end."""
 
-    def __init__(self, text: str, first_line: int) -> None:
-        self.text = text
+    def __init__(self, first_line: int) -> None:
         self.first_line = first_line
         self.root: Node | None = None
         self.duplicates: list[Duplicate] = []
@@ -119,35 +89,34 @@ class Composer:
     # What comes in: one method an event.
 
     def scalar(self, event: Any) -> None:
-        at = self.place(event.start_mark)
         value = event.value
         parent = self.open[-1] if self.open else None
-        if value == "<<" and parent and parent.key is None and parent.node.keys is not None and _is_merge(event):
-            parent.key, parent.key_at = _MERGE_KEY, at
-            return
-        self.decoded += 1
+        is_key = parent is not None and parent.key is None and parent.node.keys is not None
         if event.tag is not None:
-            try:
-                value = scalars.tagged(event.tag, value)
-            except ValueError as error:
-                raise YamlError(str(error), *at) from None
+            value = self.checked(scalars.tagged, event.start_mark, event.tag, value)
         elif event.implicit[0]:
             value = scalars.plain(value)
-        node = Node(value, at)
+        if parent is not None and is_key and value == "<<" and (event.implicit[0] or event.tag == scalars.MERGE):
+            parent.key, parent.key_mark = _MERGE, event.start_mark
+            return
+        self.decoded += 1
         if event.anchor is not None:
             anchor = self.anchors[event.anchor] = _Anchor()
-            anchor.node, anchor.cost = node, 1
-        self.add(node)
+            anchor.node, anchor.cost = Node(value, event.start_mark), 1
+        if parent is not None and is_key:
+            parent.key = value if type(value) is str else self.checked(scalars.key, event.start_mark, value)
+            parent.key_mark = event.start_mark
+        else:
+            self.add(Node(value, event.start_mark))
 
     def start(self, event: Any, mapping: bool) -> None:
         self.decoded += 1
-        at = self.place(event.start_mark)
         if len(self.open) >= MAX_DEPTH:
-            raise YamlError(f"exceeded max depth of {MAX_DEPTH}", *at)
+            raise self.error(f"exceeded max depth of {MAX_DEPTH}", event.start_mark)
         anchor = None
         if event.anchor is not None:
             anchor = self.anchors[event.anchor] = _Anchor()
-        node = Node({}, at, {}, {}) if mapping else Node([], at, [])
+        node = Node({}, event.start_mark, {}, {}) if mapping else Node([], event.start_mark, [])
         self.open.append(_Open(node, bool(event.flow_style), anchor, self.decoded - 1))
 
     def end(self) -> None:
@@ -158,58 +127,52 @@ class Composer:
         self.add(done.node)
 
     def alias(self, event: Any) -> None:
-        at = self.place(event.start_mark)
         anchor = self.anchors.get(event.anchor)
         if anchor is None:
-            raise YamlError(f"unknown anchor '{event.anchor}' referenced", *at)
+            raise self.error(f"unknown anchor '{event.anchor}' referenced", event.start_mark)
         if anchor.node is None:
-            raise YamlError(f"anchor '{event.anchor}' value contains itself", *at)
+            raise self.error(f"anchor '{event.anchor}' value contains itself", event.start_mark)
         self.decoded += 1 + anchor.cost
         self.aliased += anchor.cost
-        if self.aliased > ALIAS_FREE and self.decoded > ALIAS_NODES:
-            if self.aliased / self.decoded > allowed_alias_share(self.decoded):
-                raise YamlError("document contains excessive aliasing", *at)
-        if len(self.open) + anchor.node.height > MAX_DEPTH:
-            raise YamlError(f"exceeded max depth of {MAX_DEPTH}", *at)
+        if too_much_aliased(self.aliased, self.decoded):
+            raise self.error("document contains excessive aliasing", event.start_mark)
         meant = anchor.node
-        self.add(Node(_copy(meant.value), at, meant.items, meant.keys, meant.height), aliased=True)
+        value, height = _copy(meant.value)
+        if len(self.open) + height > MAX_DEPTH:
+            raise self.error(f"exceeded max depth of {MAX_DEPTH}", event.start_mark)
+        self.add(Node(value, event.start_mark, meant.items, meant.keys), aliased=True)
 
     # What becomes of it.
-
-    def place(self, mark: Any) -> Place:
-        return mark.line + self.first_line, mark.column + 1
 
     def add(self, node: Node, aliased: bool = False) -> None:
         """Put a complete node where it belongs: it is the document, an item, a key, or the value of the key before it."""
         if not self.open:
-            node.value = self.json_value(node)
+            self.to_json(node)
             self.root = node
             return
         parent = self.open[-1]
         into = parent.node
         if into.keys is None:
-            into.items.append(node)  # type: ignore[union-attr]
-            into.value.append(self.json_value(node))
+            into.items.append(node)
+            into.value.append(self.to_json(node))
         elif parent.key is None:
-            parent.key, parent.key_at = self.key_text(node), node.at
-            return
-        elif parent.key is _MERGE_KEY:
+            parent.key, parent.key_mark = self.key(node), node.mark
+        elif parent.key is _MERGE:
             self.merge(parent, node, aliased)
             parent.key = None
         else:
-            self.put(parent, parent.key, parent.key_at, node, self.json_value(node))
+            self.put(parent, parent.key, parent.key_mark, node, self.to_json(node))
             parent.key = None
-        into.height = max(into.height, node.height + 1)
 
-    def put(self, parent: _Open, key: str, key_at: Place, node: Node, value: Any, merged: bool = False) -> None:
+    def put(self, parent: _Open, key: str, mark: Mark, node: Node, value: Any, merged: bool = False) -> None:
         """The last one wins, as it does in kubectl."""
         into = parent.node
         keys: Any = into.keys
-        items: Any = into.items
         if key in keys:
-            self.duplicates.append(Duplicate((*self.path(), key), keys[key], key_at, merged))
-        keys[key] = key_at
-        items[key] = node
+            first, second = self.place(keys[key]), self.place(mark)
+            self.duplicates.append(Duplicate((*self.path(), key), first, second, merged))
+        keys[key] = mark
+        into.items[key] = node
         into.value[key] = value
 
     def merge(self, parent: _Open, node: Node, aliased: bool) -> None:
@@ -223,64 +186,55 @@ class Composer:
             sources = node.items[::-1]
         for source in sources:
             if source.keys is None:
-                raise YamlError("map merge requires map or sequence of maps as the value", *source.at)
-            children: Any = source.items
-            for key, key_at in source.keys.items():
-                self.put(parent, key, key_at, children[key], source.value[key], merged=True)
+                raise self.error("map merge requires map or sequence of maps as the value", source.mark)
+            for key, mark in source.keys.items():
+                self.put(parent, key, mark, source.items[key], source.value[key], merged=True)
 
-    def key_text(self, node: Node) -> str:
+    def key(self, node: Node) -> str:
         if node.items is not None:
-            raise YamlError("invalid map key: a mapping key must be a scalar", *node.at)
-        try:
-            return scalars.key(node.value)
-        except ValueError as error:
-            raise YamlError(str(error), *node.at) from None
+            raise self.error("invalid map key: a key must be a scalar", node.mark)
+        return str(self.checked(scalars.key, node.mark, node.value))
 
-    def json_value(self, node: Node) -> Any:
-        if type(node.value) is not float:
-            return node.value
-        try:
-            return scalars.number(node.value)
-        except ValueError as error:
-            raise YamlError(str(error), *node.at) from None
+    def to_json(self, node: Node) -> Any:
+        if type(node.value) is float:
+            node.value = self.checked(scalars.number, node.mark, node.value)
+        return node.value
 
     def path(self) -> Path:
         """The path of the innermost open collection."""
         return tuple(len(each.node.value) if each.node.keys is None else _shown(each.key) for each in self.open[:-1])
 
+    def checked(self, function: Any, mark: Mark, *arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except ValueError as error:
+            raise self.error(str(error), mark) from None
+
+    def error(self, message: str, mark: Mark) -> YamlError:
+        return YamlError(message, *self.place(mark))
+
+    def place(self, mark: Mark) -> Place:
+        return mark.line + self.first_line, mark.column + 1
+
 
 def _shown(key: str | None) -> str:
-    return "<<" if key is None or key is _MERGE_KEY else key
+    return "<<" if key is None or key is _MERGE else key
 
 
-def _is_merge(event: Any) -> bool:
-    return bool(event.implicit[0]) or event.tag == scalars.MERGE
-
-
-def _copy(value: Any) -> Any:
-    """A copy that shares nothing that can change; each use of an alias is a value of its own."""
+def _copy(value: Any) -> tuple[Any, int]:
+    """A copy that shares nothing that can change, and how many levels it has. Each use of an alias is a value of its own."""
     if not isinstance(value, (dict, list)):
-        return value
-    whole: Any = type(value)()
-    work: list[tuple[Any, Any]] = [(value, whole)]
-    while work:
-        old, new = work.pop()
-        pairs: Iterator[tuple[Any, Any]] = iter(old.items()) if type(old) is dict else enumerate(old)
-        for key, child in pairs:
-            if isinstance(child, (dict, list)):
-                fresh: Any = type(child)()
-                work.append((child, fresh))
-                child = fresh
-            if type(new) is dict:
-                new[key] = child
-            else:
-                new.append(child)
-    return whole
-
-
-_ESCAPED = re.compile(r"\\.", re.DOTALL)
-
-
-def slash_escape(source: str) -> int:
-    """Where in a double-quoted scalar a slash is escaped, or -1."""
-    return next((match.start() for match in _ESCAPED.finditer(source) if match[0] == r"\/"), -1)
+        return value, 0
+    whole = value.copy()
+    level = [whole]
+    height = 0
+    while level:
+        height += 1
+        below = []
+        for each in level:
+            for key, child in each.items() if type(each) is dict else enumerate(each):
+                if isinstance(child, (dict, list)):
+                    each[key] = fresh = child.copy()
+                    below.append(fresh)
+        level = below
+    return whole, height

@@ -30,12 +30,12 @@ _SPECIAL = frozenset("yYnNtTfFoO~.+-0123456789")
 _NUMERIC = frozenset(".+-0123456789")
 
 _SHORT_INT = re.compile(r"-?[1-9][0-9]{0,17}|0")
-_INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]([0-7]+)|0[bB]([01]+)|0([0-7]*)|([1-9][0-9]*))")
+_INTEGER = r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]([0-7]+)|0[bB]([01]+)|0([0-7]*)|([1-9][0-9]*))"
 _BASES = (16, 8, 2, 8, 10)
-_DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_DECIMAL = r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 # After a point go-yaml asks Go's own reader of floats, which takes underscores between digits only.
-_FRACTION = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
-_SIGN_INSIDE = re.compile(r"0b([-+][01]+)")
+_FRACTION = r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?"
+_SIGN_INSIDE = r"0b([-+][01]+)"
 
 INT64_MAX = 2**63 - 1
 _INT64_MIN = -(2**63)
@@ -59,16 +59,16 @@ def plain(text: str) -> Scalar:
 
 def _numeric(text: str) -> int | float | None:
     if text[0] == ".":
-        return _finite(text) if _FRACTION.fullmatch(text) else None
+        return _finite(text) if re.fullmatch(_FRACTION, text) else None
     digits = text.replace("_", "")
-    if match := _INTEGER.fullmatch(digits):
+    if match := re.fullmatch(_INTEGER, digits):
         value = _integer(match)
         if _INT64_MIN <= value <= INT64_MAX or (value <= _UINT64_MAX and value > 0 and not match[1]):
             return value
-    if _DECIMAL.fullmatch(digits):
+    if re.fullmatch(_DECIMAL, digits):
         return _finite(digits)
     # An oddity of go-yaml's: what follows 0b may have a sign of its own.
-    if (match := _SIGN_INSIDE.fullmatch(digits)) and _INT64_MIN <= (value := int(match[1], 2)) <= INT64_MAX:
+    if (match := re.fullmatch(_SIGN_INSIDE, digits)) and _INT64_MIN <= (value := int(match[1], 2)) <= INT64_MAX:
         return value
     return None
 
@@ -111,12 +111,12 @@ def _misfit(value: Scalar, text: str, tag: str) -> str:
 
 _DATE = r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
 _TIME = r"([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?"
-_STAMP = re.compile(rf"{_DATE}(?:[Tt]{_TIME}(?:Z|[-+][0-9]{{2}}:[0-9]{{2}})| {_TIME})?")
+_STAMP = rf"{_DATE}(?:[Tt]{_TIME}(?:Z|[-+][0-9]{{2}}:[0-9]{{2}})| {_TIME})?"
 
 
 def _is_timestamp(text: str) -> bool:
     """A date, or a date and a time, in one of the four ways that go-yaml knows."""
-    match = _STAMP.fullmatch(text)
+    match = re.fullmatch(_STAMP, text)
     if not match:
         return False
     year, month, day, *clock = (int(part) for part in match.groups() if part is not None)
@@ -127,7 +127,7 @@ def _is_timestamp(text: str) -> bool:
     return not clock or (clock[0] < 24 and clock[1] < 60 and clock[2] < 60)
 
 
-_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_BASE64 = r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 
 
 def _binary(text: str) -> str:
@@ -135,7 +135,7 @@ def _binary(text: str) -> str:
     from binascii import a2b_base64
 
     packed = text.replace("\r", "").replace("\n", "")
-    if not _BASE64.fullmatch(packed):
+    if not re.fullmatch(_BASE64, packed):
         raise ValueError("!!binary value contains invalid base64 data")
     data = a2b_base64(packed)
     out = []
@@ -163,7 +163,7 @@ def number(value: float) -> int | float:
     if not exponent:
         return int(digits.partition(".")[0])
     whole, _, fraction = digits.partition(".")
-    return int(whole + fraction) * 10 ** (int(exponent) - len(fraction))
+    return int((whole + fraction).ljust(int(exponent) + len(whole), "0"))
 
 
 def key(value: Scalar) -> str:
@@ -186,7 +186,7 @@ def _float_key(value: float) -> str:
     from struct import pack, unpack
 
     try:
-        single: float = unpack("<f", pack("<f", value))[0]
+        (single,) = unpack("<f", pack("<f", value))
     except OverflowError:
         single = inf if value > 0 else -inf
     if not isfinite(single):

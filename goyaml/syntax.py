@@ -1,21 +1,24 @@
-"""From text to a tree: which parser reads it, and where libyaml has to be overruled.
+r"""From text to a tree: which parser reads it, and where libyaml has to be overruled.
 
 libyaml 0.2.5 and go-yaml v2 differ in these, and go-yaml is right here:
 
 - ``\/`` in double quotes is refused, ``\'`` is taken;
 - ``%YAML 1.2`` is refused;
-- in a flow collection, a question mark ends a plain scalar, a colon ends it only before a blank, and a tag may hold commas and brackets.
+- in a flow collection, a question mark ends a plain scalar, a colon ends it only before a blank, and tags may hold commas and
+  brackets.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any
 
 from goyaml import nodes
 from goyaml.errors import YamlError
+from goyaml.limits import LONGEST_SECOND_READING
 
-LONGEST_SECOND_READING = 1_000_000
-"""Characters. What libyaml stumbles over is read again in Python, some fifty times slower: half a minute at this length is enough."""
+if TYPE_CHECKING:
+    from goyaml.document import Place
 
 # The refusals of libyaml that go-yaml may not share.
 _DISPUTED = (
@@ -73,7 +76,7 @@ def _read_in_python(text: str, first_line: int) -> nodes.Tree:
 def _compose(parser: Any, text: str, first_line: int, trusted: bool) -> nodes.Tree:
     from yaml.error import MarkedYAMLError
 
-    composer = nodes.Composer(text, first_line)
+    composer = nodes.Composer(first_line)
     try:
         _feed(composer, parser, text, trusted)
     except MarkedYAMLError as error:
@@ -82,7 +85,7 @@ def _compose(parser: Any, text: str, first_line: int, trusted: bool) -> nodes.Tr
         raise YamlError(error.problem or "cannot be parsed", line + first_line, column + 1) from None
     finally:
         parser.dispose()
-    return nodes.Tree(composer.root or nodes.Node(None, (first_line, 1)), composer.duplicates)
+    return nodes.Tree(composer.root, composer.duplicates, first_line)
 
 
 def _feed(composer: nodes.Composer, parser: Any, text: str, trusted: bool) -> None:
@@ -108,7 +111,7 @@ def _feed(composer: nodes.Composer, parser: Any, text: str, trusted: bool) -> No
             composer.alias(event)
         elif kind is events.DocumentStartEvent:
             if event.version not in (None, (1, 1)):
-                raise YamlError("found incompatible YAML document", *composer.place(event.start_mark))
+                raise composer.error("found incompatible YAML document", event.start_mark)
         elif kind is not events.StreamStartEvent:
             # go-yaml has looked at the next token by now, and refuses it if it cannot be one.
             if not trusted and text[event.start_mark.index : event.start_mark.index + 3] not in ("", "---", "..."):
@@ -122,30 +125,28 @@ def _distrust(event: Any, composer: nodes.Composer, text: str, escapes: bool) ->
         if event.tag is not None or (event.implicit[0] and "?" in event.value):
             raise _ReadAgain
     if escapes and event.style == '"':
-        found = nodes.slash_escape(text[event.start_mark.index : event.end_mark.index])
-        if found >= 0:
-            raise YamlError("found unknown escape character", *composer.place(event.start_mark))
+        if _slash_escape(text[event.start_mark.index : event.end_mark.index]):
+            raise composer.error("found unknown escape character", event.start_mark)
 
 
-_REFUSED = None
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+
+
+def _slash_escape(source: str) -> bool:
+    """Whether a slash is escaped in a double-quoted scalar."""
+    return any(match[0] == r"\/" for match in _ESCAPED.finditer(source))
+
+
+_REFUSED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def refuse_characters(text: str, first_line: int) -> None:
     """No control characters but tab and line breaks, no surrogates, no non-characters."""
-    global _REFUSED
-    if text.isascii() and text.isprintable():
-        return
-    if _REFUSED is None:
-        import re
-
-        _REFUSED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
     if match := _REFUSED.search(text):
         raise YamlError(f"control characters are not allowed (U+{ord(match[0]):04X})", *place(text, match.start(), first_line))
 
 
-def place(text: str, index: int, first_line: int = 1) -> nodes.Place:
+def place(text: str, index: int, first_line: int = 1) -> Place:
     """The line and column of a character."""
-    import re
-
     breaks = list(re.finditer("\r\n|[\n\r\x85\u2028\u2029]", text[:index]))
     return first_line + len(breaks), index - (breaks[-1].end() if breaks else 0) + 1

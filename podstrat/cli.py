@@ -25,6 +25,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "demo": Command("podstrat.demo", "a pod's life through the engine, in the terminal"),
+    "serve": Command("podstrat.serve", "an API server for tests and laptops, with the real pod strategy"),
     "gates": Command("podstrat.gates", "the feature gates that touch pods, and their state in each release"),
 }
 

@@ -42,6 +42,16 @@ class Engine:
         """The gates that are on."""
         return self._server.ctx.gates
 
+    @property
+    def context(self) -> Context:
+        """What every rule may know: the release, its gates, its types."""
+        return self._server.ctx
+
+    @property
+    def decoder(self) -> shape.Decoder:
+        """Reads objects of every kind of the release."""
+        return self._server.decoder
+
     def answer(self, request: Request, stored: Pod | None) -> Answer:
         """What the server answers, and what happens to the store. ``stored`` is what an earlier answer stored."""
         return answers.run(request, stored, self._server).answer

@@ -5,6 +5,7 @@
     ├── Forbidden              403
     ├── NotFound               404
     ├── MethodNotAllowed       405
+    ├── NotAcceptable          406
     ├── AlreadyExists          409
     ├── Conflict               409  a precondition or another writer
     ├── TooLarge               413
@@ -74,6 +75,11 @@ class MethodNotAllowed(ApiError):
 
     def __init__(self) -> None:
         super().__init__("the server does not allow this method on the requested resource", {})
+
+
+class NotAcceptable(ApiError):
+    code = 406
+    reason = "NotAcceptable"
 
 
 class AlreadyExists(ApiError):

@@ -11,16 +11,31 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from strategy import answers, changes, defaults, errors, formats, gated, jsontext, options, preconditions, prepare, scheme, shape
-from strategy import status, verbs, warn
+from strategy import (
+    answers,
+    changes,
+    defaults,
+    errors,
+    formats,
+    gated,
+    jsontext,
+    options,
+    preconditions,
+    prepare,
+    scheme,
+    shape,
+    status,
+    verbs,
+    warn,
+)
 from strategy.answers import Server
 from strategy.changes import Change
 from strategy.context import V1_37, Context, Pod
 from strategy.field import FieldError, place_of
 from strategy.outcome import Outcome
-from strategy.request import EPOCH, Answer, Request, Store
+from strategy.request import EPOCH, Answer, Request
+from strategy.rules import podspec, workloads
 from strategy.rules import templates as rules
-from strategy.rules import workloads
 from strategy.shape import Decoder
 
 Options = Mapping[str, str | Sequence[str]]
@@ -41,6 +56,14 @@ class Workload(NamedTuple):
     """The path of the template."""
     names_pods: bool = True
     """Whether the server warns of a name that is no DNS label."""
+
+    @property
+    def group(self) -> str:
+        return self.api_version.rpartition("/")[0]
+
+    def type_name(self, kind: str) -> str:
+        """Its name in the types table."""
+        return scheme.type_name(self.group, kind)
 
 
 KINDS: Mapping[str, Workload] = {
@@ -72,8 +95,8 @@ def workload(body: Any, server: Server, query: Options, now: datetime = EPOCH) -
     try:
         value = _parsed(body)
         kind = value.get("kind")
-        if kind not in KINDS:
-            raise ValueError(f"a {kind} carries no pod template; these do: {', '.join(KINDS)}")
+        if not isinstance(kind, str) or kind not in KINDS:
+            raise ValueError(f"no pod template is known in a {kind}; there is one in {', '.join(KINDS)}")
         return _create(kind, value, server, query, now)
     except errors.ApiError as error:
         return answers.refused(error)
@@ -93,21 +116,17 @@ def _create(kind: str, value: dict[str, Any], server: Server, query: Options, no
     namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
     if not isinstance(namespace, str) or not namespace:
         namespace = "default"
-    request = Request(
-        "create", body=value, options=query, namespace=namespace, now=now, uid=SOME_UID, suffix=SOME_SUFFIX
-    )
+    request = Request("create", body=value, options=query, namespace=namespace, now=now, uid=SOME_UID, suffix=SOME_SUFFIX)
     options.check(request)
     judged = _judge(kind, request, server.ctx, server.decoder)
     explain = _explainer(kind, value, judged, server.decoder)
-    group, _ = scheme.split(KINDS[kind].api_version) or ("", "")
     if judged.errors:
-        return _invalid(kind, group, judged, server.ctx, explain)
+        return _invalid(kind, KINDS[kind].group, judged, server.ctx, explain)
     if preconditions.sets_version(judged.value) and not options.is_dry_run(request):
         error = errors.ServerError("resourceVersion should not be set on objects to be created")
         return answers.refused(error, tuple(judged.warnings))
-    made = shape.prune(judged.value, scheme.type_name(group, kind), server.ctx.types)
-    effects = () if options.is_dry_run(request) else (Store(made),)
-    return Outcome(Answer(201, made, warn.headers(judged.warnings), effects), made, explain=explain)
+    made = shape.prune(judged.value, KINDS[kind].type_name(kind), server.ctx.types)
+    return Outcome(Answer(201, made, warn.headers(judged.warnings)), made, explain=explain)
 
 
 def _judge(kind: str, request: Request, ctx: Context, decoder: Decoder) -> Judged:
@@ -122,11 +141,14 @@ def _judge(kind: str, request: Request, ctx: Context, decoder: Decoder) -> Judge
     warnings += verbs.dedupe_owners(made, verbs.OWNERS_REPEAT)
     prepare.new_metadata(made, request)
     made["metadata"]["generation"] = 1
-    made.pop("status", None)
+    if "status" in made:
+        made["status"] = shape.zero(about.type_name(kind), ctx.types)["status"]
     if kind == "Job" and not made["spec"].get("manualSelector"):
         _generate_selector(made)
     dropped = [] if template is None else _drop_disabled(template, about.at, ctx, seen)
     found = list(workloads.create(kind, made, ctx))
+    if template is not None:
+        found += podspec.declared(template["spec"], f"{about.at}.spec", ctx)
     if not found and template is not None:
         if about.names_pods:
             warnings += _name(made["metadata"]["name"])
@@ -212,12 +234,12 @@ def template(value: Any, at: str, kind: str, server: Server) -> Outcome:
     warnings = [_moved_field(text, at) for text in strict]
     _default(made, ctx)
     dropped = _drop_disabled(made, at, ctx, seen)
-    found = [*rules.template(made, at, ctx), *_of_kind(made, at, kind)]
+    found = [*rules.template(made, at, ctx), *_of_kind(made, at, kind), *podspec.declared(made["spec"], f"{at}.spec", ctx)]
     if not found:
         warnings += _warnings(made, at, ctx)
     judged = Judged(made, found, warnings, dropped)
     if found:
-        return _invalid(kind, "", judged, ctx, tuple)
+        return _invalid(kind, KINDS[kind].group if kind in KINDS else "", judged, ctx, tuple)
     pruned = shape.prune(made, "PodTemplateSpec", ctx.types)
     return Outcome(Answer(201, pruned, warn.headers(warnings)), pruned)
 

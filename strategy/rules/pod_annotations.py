@@ -18,7 +18,8 @@ SECCOMP_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
 APPARMOR = "container.apparmor.security.beta.kubernetes.io/"
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
-_int32_text = re.compile(r"0|-[0-9]+|[1-9][0-9]*").fullmatch
+# As the server reads it; nothing longer can be 32 bits, whatever its zeros.
+_int32_text = re.compile(r"0|-[0-9]{1,4000}|[1-9][0-9]{0,9}").fullmatch
 
 
 def values(pod: Pod, ctx: Context) -> Errors:

@@ -30,7 +30,7 @@ def pod_template(workload: Pod, ctx: Context) -> Errors:
 
 def replication_controller(workload: Pod, ctx: Context) -> Errors:
     """Upstream: ValidateReplicationController"""
-    yield from meta.on_create(workload["metadata"], ctx)
+    yield from _labelled_by_template(workload, ctx)
     spec = workload["spec"]
     selector = spec.get("selector") or {}
     if not selector:
@@ -82,7 +82,7 @@ def daemon_set(workload: Pod, ctx: Context) -> Errors:
 
 def job(workload: Pod, ctx: Context) -> Errors:
     """Upstream: ValidateJob"""
-    yield from meta.on_create(workload["metadata"], ctx)
+    yield from _labelled_by_template(workload, ctx)
     spec = workload["spec"]
     selector = spec.get("selector")
     faults = list(selectors.label_selector(selector, "spec.selector", ctx))
@@ -112,6 +112,17 @@ def cron_job(workload: Pod, ctx: Context) -> Errors:
     name = workload["metadata"].get("name", "")
     if len(name.encode()) > CRON_JOB_NAME_LIMIT:
         yield field.invalid("metadata.name", name, formats.no_longer_than(CRON_JOB_NAME_LIMIT))
+
+
+def _labelled_by_template(workload: Pod, ctx: Context) -> Errors:
+    """Metadata of a kind that takes the template's labels where it has none: then these are where the fault is."""
+    template = workload["spec"].get("template") or {"metadata": {}}
+    labels = workload["metadata"].get("labels")
+    taken = labels is not None and labels is template["metadata"].get("labels")
+    for error in meta.on_create(workload["metadata"], ctx):
+        if taken and error.field == "metadata.labels":
+            error = error._replace(place=("spec", "template", *error.where))
+        yield error
 
 
 # ---- jobs ----------------------------------------------------------------------------------------------
@@ -229,13 +240,15 @@ def _selected(spec: Pod, ctx: Context) -> Errors:
 
 def _matches(selector: Pod, labels: Mapping[str, str]) -> bool:
     """Upstream: LabelSelectorAsSelector, Selector.Matches"""
-    if not (selector.get("matchLabels") or {}).items() <= labels.items():
+    wanted: Mapping[str, str] = selector.get("matchLabels") or {}
+    if not wanted.items() <= labels.items():
         return False
     return all(_holds(requirement, labels) for requirement in selector.get("matchExpressions") or ())
 
 
 def _holds(requirement: Pod, labels: Mapping[str, str]) -> bool:
-    key, operator = requirement["key"], requirement["operator"]
+    key: str = requirement["key"]
+    operator: str = requirement["operator"]
     if operator in ("Exists", "DoesNotExist"):
         return (key in labels) == (operator == "Exists")
     return (key in labels and labels[key] in (requirement.get("values") or ())) == (operator == "In")

@@ -1,0 +1,339 @@
+"""What a request to the API comes to: which object it is about, who judges it, what is stored, what goes back.
+
+Free of any web framework: a Call in, a Reply out.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from apiserver import lists, negotiation, watching
+from apiserver.auth import User
+from apiserver.kinds import BUDGET, BY_KIND, NAMESPACE, POD, Kind
+from apiserver.objects import Judge
+from apiserver.selectors import label_selector_of
+from apiserver.store import Changed, Entry, Store, Write
+from strategy import errors, status, times
+from strategy.engine import Engine
+from strategy.request import Answer, Remove, Request, StoreBudget
+from strategy.request import Store as StoreObject
+
+Object = dict[str, Any]
+
+SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+TRIES = 50
+"""How often a write is computed again because another one came first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a path names: a collection, an object, or a subresource of one."""
+
+    kind: Kind
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request, as the transport has read it."""
+
+    method: str
+    target: Target
+    query: Mapping[str, Sequence[str]]
+    body: bytes = b""
+    content_type: str = ""
+    accept: str = ""
+    user: User = field(default_factory=lambda: User(""))
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What goes back: a body, or a stream of chunks."""
+
+    code: int
+    body: Object | None = None
+    warnings: tuple[str, ...] = ()
+    stream: Iterator[bytes] | None = None
+    content_type: str = negotiation.JSON
+
+
+def new_uid() -> str:
+    return str(uuid.uuid4())
+
+
+def new_suffix() -> str:
+    return "".join(random.choices(SUFFIX_LETTERS, k=5))
+
+
+class Api:
+    """The resources of one server."""
+
+    def __init__(
+        self,
+        store: Store,
+        engine: Engine,
+        *,
+        pod_strategy: bool = True,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.store = store
+        self.engine = engine
+        self.clock = clock
+        self._judge = Judge(engine.context, engine.decoder)
+        self._pod_strategy = pod_strategy
+
+    def bootstrap(self, namespaces: Sequence[str]) -> None:
+        """The namespaces that every cluster has."""
+        for name in namespaces:
+            if self.store.get(NAMESPACE, "", name) is None:
+                obj = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}}
+                request = Request("create", body=obj, namespace="", now=self.clock(), uid=new_uid(), resource="namespaces")
+                made = self._judge.answer(request, None, NAMESPACE).body
+                self.store.commit([Write(NAMESPACE, "", name, made, 0)], bootstrap=True)
+
+    def load(self, objects: Sequence[Object]) -> None:
+        """Objects as if they had been written earlier: stored as they are, in namespaces that are made for them."""
+        for obj in objects:
+            kind = BY_KIND.get((obj.get("apiVersion", ""), obj.get("kind", "")))
+            if kind is None or not kind.stored:
+                raise errors.BadRequest(f"{obj.get('kind')} of {obj.get('apiVersion')} is not served")
+            metadata = dict(obj.get("metadata") or {})
+            if not metadata.get("name"):
+                raise errors.BadRequest(f"there is a {kind.kind} without a name")
+            namespace = metadata.setdefault("namespace", "default") if kind.namespaced else ""
+            metadata.setdefault("uid", new_uid())
+            metadata.setdefault("creationTimestamp", times.format(self.clock()))
+            metadata.pop("resourceVersion", None)
+            if namespace:
+                self.bootstrap([namespace])
+            stored = {**obj, "metadata": metadata}
+            if kind is POD:
+                stored = self.engine.stored(stored)
+            self.store.commit([Write(kind, namespace, metadata["name"], stored, None)], bootstrap=True)
+
+    def reset(self) -> None:
+        """Back to what was there in the beginning."""
+        self.store.reset()
+
+    def handle(self, call: Call) -> Reply:
+        """The answer to a call. Whatever a client does wrong is answered, nothing of it is raised."""
+        try:
+            return self._route(call)
+        except errors.ApiError as error:
+            return refusal(error)
+
+    def _route(self, call: Call) -> Reply:
+        target = call.target
+        if call.method == "GET":
+            return self._get(call) if target.name else self._list_or_watch(call)
+        if call.method == "POST":
+            return self._write("create", call)
+        if not target.name:
+            if call.method == "DELETE":
+                return self._delete_collection(call)
+            raise errors.MethodNotAllowed()
+        if call.method == "PUT":
+            return self._write("update", call)
+        if call.method == "PATCH":
+            return self._write("patch", call)
+        if call.method == "DELETE":
+            return self._write("delete", call)
+        raise errors.MethodNotAllowed()
+
+    # ---- reading ---------------------------------------------------------------------------------------
+
+    def _get(self, call: Call) -> Reply:
+        target = call.target
+        entry = self.store.get(target.kind, target.namespace, target.name)
+        answer = self._judged(self._request("get", call), entry, target.kind)
+        return self._shown(Reply(answer.code, answer.body), call)
+
+    def _list_or_watch(self, call: Call) -> Reply:
+        options = lists.options(call.query, call.target.kind)
+        if options.watch:
+            show = negotiation.shown_as(call.accept, self.clock, self.engine.version)
+            stream = watching.watch(self.store, call.target.kind, call.target.namespace, options, show)
+            return Reply(200, stream=stream, content_type=negotiation.watch_type(call.accept))
+        page = lists.page(self.store, call.target.kind, call.target.namespace, options)
+        return self._shown(Reply(200, page), call)
+
+    def _shown(self, reply: Reply, call: Call) -> Reply:
+        """The body in the form that the client prefers: as it is, as a table, or its metadata alone."""
+        if reply.body is None or reply.code >= 300:
+            return reply
+        body = negotiation.shown_as(call.accept, self.clock, self.engine.version)(reply.body, call.query)
+        return replace(reply, body=body)
+
+    # ---- writing ---------------------------------------------------------------------------------------
+
+    def _write(self, verb: str, call: Call) -> Reply:
+        """Computes outside the store's lock and writes if nothing has changed meanwhile; otherwise computes again."""
+        target = call.target
+        request = self._request(verb, call)
+        if not target.kind.stored:
+            return self._review(call, request)
+        for _ in range(TRIES):
+            if verb == "create" and not target.subresource:
+                answer, entry = self._created(request, target)
+            else:
+                entry = self.store.get(target.kind, target.namespace, target.name)
+                answer = self._judged(request, entry, target.kind)
+            try:
+                return self._shown(self._committed(answer, entry, target), call)
+            except Changed:
+                continue
+        raise errors.Conflict(target.kind.qualified, request.name, "the object has been modified too often; please try again")
+
+    def _created(self, request: Request, target: Target) -> tuple[Answer, Entry | None]:
+        """A new object: judged as if its name were free, and once more if it is not."""
+        answer = self._judged(request, None, target.kind)
+        if target.kind.namespaced and answer.code not in (400, 415):
+            self._namespace_is_open(request, answer)
+        entry = None
+        if answer.code == 201:
+            entry = self.store.get(target.kind, target.namespace, answer.body["metadata"]["name"])
+        if entry is not None:
+            answer = self._judged(request, entry, target.kind)
+        return answer, entry
+
+    def _judged(self, request: Request, entry: Entry | None, kind: Kind) -> Answer:
+        stored = None if entry is None else entry.obj
+        if kind is POD and self._pod_strategy:
+            return self.engine.answer(request, stored)
+        return self._judge.answer(request, stored, kind)
+
+    def _committed(self, answer: Answer, entry: Entry | None, target: Target) -> Reply:
+        writes = list(self._writes(answer, entry, target))
+        body = answer.body
+        if writes:
+            for write, made in zip(writes, self.store.commit(writes), strict=True):
+                if write.kind is target.kind and made is not None and write.obj is answer.body:
+                    body = made.obj
+            if target.kind is NAMESPACE:
+                self._empty_if_terminating(body)
+        return Reply(answer.code, body, answer.warnings)
+
+    def _writes(self, answer: Answer, entry: Entry | None, target: Target) -> Iterator[Write]:
+        expected: int | None = 0 if entry is None else entry.version
+        for effect in answer.effects:
+            if isinstance(effect, StoreBudget):
+                metadata = effect.budget["metadata"]
+                yield Write(BUDGET, metadata["namespace"], metadata["name"], effect.budget, int(metadata["resourceVersion"]))
+                continue
+            if isinstance(effect, StoreObject):
+                name = effect.pod["metadata"]["name"]
+                yield Write(target.kind, target.namespace, name, effect.pod, expected)
+            elif isinstance(effect, Remove) and entry is not None:
+                yield Write(target.kind, target.namespace, entry.obj["metadata"]["name"], None, expected)
+            expected = None
+
+    def _request(self, verb: str, call: Call) -> Request:
+        target = call.target
+        patch_type = ""
+        body: Any = None
+        if verb == "patch":
+            patch_type, body = negotiation.patch(call.content_type, call.body)
+        elif verb in ("create", "update") or (verb == "delete" and call.body):
+            body = negotiation.read(call.content_type, call.body, self.engine)
+        request = Request(
+            verb,
+            target.subresource,
+            body,
+            patch_type,
+            call.query,
+            target.name,
+            target.namespace,
+            now=self.clock(),
+            uid=new_uid(),
+            suffix=new_suffix(),
+            resource=target.kind.qualified,
+        )
+        if target.subresource == "eviction":
+            request = replace(request, budgets=self._budgets(target))
+        return request
+
+    def _budgets(self, target: Target) -> list[Object]:
+        """The disruption budgets whose selector takes in the pod."""
+        entry = self.store.get(POD, target.namespace, target.name)
+        if entry is None:
+            return []
+        labels = entry.obj["metadata"].get("labels") or {}
+        found, _ = self.store.list(BUDGET, target.namespace)
+        return [each.obj for each in found if label_selector_of((each.obj.get("spec") or {}).get("selector"))(labels)]
+
+    def _namespace_is_open(self, request: Request, answer: Answer) -> None:
+        """Nothing is made in a namespace that is not there or is going away.
+
+        Upstream: the admission plugin NamespaceLifecycle
+        """
+        entry = self.store.get(NAMESPACE, "", request.namespace)
+        if entry is None:
+            raise errors.NotFound("namespaces", request.namespace)
+        if "deletionTimestamp" in entry.obj["metadata"] and not request.subresource:
+            name = (answer.body.get("metadata") or {}).get("name", request.name)
+            text = f"unable to create new content in namespace {request.namespace} because it is being terminated"
+            raise errors.Forbidden(request.resource, name, text)
+
+    def _empty_if_terminating(self, namespace: Object) -> None:
+        """What is in a namespace goes with it, and then the namespace itself, as the namespace controller would do it."""
+        metadata = namespace.get("metadata") or {}
+        if "deletionTimestamp" in metadata:
+            self._empty(metadata["name"])
+
+    def _empty(self, name: str) -> None:
+        left = False
+        for kind in self._namespaced():
+            for entry in self.store.list(kind, name)[0]:
+                left |= not self._purge(kind, entry)
+        entry = self.store.get(NAMESPACE, "", name)
+        if entry is None or left:
+            return
+        if not entry.obj["metadata"].get("finalizers"):
+            self.store.commit([Write(NAMESPACE, "", name, None, entry.version)])
+
+    def _namespaced(self) -> Iterable[Kind]:
+        return (kind for kind in self.store.kinds if kind.namespaced)
+
+    def _purge(self, kind: Kind, entry: Entry) -> bool:
+        """Removes an object at once, unless finalizers hold it. Whether it is gone."""
+        metadata = entry.obj["metadata"]
+        target = Target(kind, metadata["namespace"], metadata["name"])
+        body = json.dumps({"gracePeriodSeconds": 0}).encode()
+        self._write("delete", Call("DELETE", target, {}, body, negotiation.JSON))
+        return self.store.get(kind, target.namespace, target.name) is None
+
+    def _delete_collection(self, call: Call) -> Reply:
+        """Deletes whatever the selectors select, each as if it had been deleted alone; answers with what was there."""
+        target = call.target
+        options = lists.options(call.query, target.kind)
+        page = lists.page(self.store, target.kind, target.namespace, options)
+        for item in page["items"]:
+            metadata = item["metadata"]
+            one = replace(target, namespace=metadata.get("namespace", ""), name=metadata["name"])
+            try:
+                self._write("delete", replace(call, target=one))
+            except errors.NotFound:
+                continue
+        return self._shown(Reply(200, page), call)
+
+    def _review(self, call: Call, request: Request) -> Reply:
+        """A review of the caller's own rights or name: answered, not kept."""
+        body = request.body if isinstance(request.body, dict) else {}
+        kind = call.target.kind
+        head = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": {"creationTimestamp": None}}
+        if kind.kind == "SelfSubjectReview":
+            info = {"username": call.user.name, "groups": list(call.user.groups)}
+            return Reply(201, {**head, "status": {"userInfo": info}})
+        return Reply(201, {**head, "spec": body.get("spec") or {}, "status": {"allowed": True}})
+
+
+def refusal(error: errors.ApiError) -> Reply:
+    return Reply(error.code, status.failure(error), error.warnings)

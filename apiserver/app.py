@@ -1,0 +1,205 @@
+"""The HTTP side: Flask finds the resource behind a path, everything else is the API's."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from apiserver import negotiation
+from apiserver.api import Api, Call, Reply, Target, refusal
+from apiserver.auth import Authenticator, User
+from apiserver.documents import Documents
+from apiserver.kinds import BY_PATH, NAMESPACE
+from apiserver.measures import Measures
+from strategy import errors
+
+METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+ROOTS = ("/api/<version>", "/apis/<group>/<version>")
+NAMESPACE_PARTS = ("status", "finalize")
+log = logging.getLogger("podstrat.apiserver")
+
+
+class NoSuchResource(errors.ApiError):
+    code = 404
+    reason = "NotFound"
+
+    def __init__(self) -> None:
+        super().__init__("the server could not find the requested resource", {})
+
+
+class NoImpersonation(errors.ApiError):
+    code = 403
+    reason = "Forbidden"
+
+    def __init__(self) -> None:
+        super().__init__("this server does not impersonate: send the request as the user itself", {})
+
+
+class Failed(errors.ApiError):
+    """Our own fault: the log has it, the client gets no details."""
+
+    code = 500
+    reason = "InternalError"
+
+    def __init__(self) -> None:
+        super().__init__("an error on the server has prevented the request from succeeding; its log says more", {})
+
+
+class Http:
+    """The paths of one server."""
+
+    def __init__(
+        self, api: Api, authenticator: Authenticator, certificate: Callable[[], User | None], measures: Measures
+    ) -> None:
+        self.api = api
+        self.measures = measures
+        self.documents = Documents(api.engine)
+        self._authenticator = authenticator
+        self._certificate = certificate
+
+    def app(self) -> Flask:
+        """The WSGI application."""
+        app = Flask("podstrat", static_folder=None)
+        app.url_map.strict_slashes = False
+        app.config["MAX_CONTENT_LENGTH"] = negotiation.BODY_LIMIT
+        for number, root in enumerate(ROOTS):
+            for path, view in (
+                ("/<plural>", self.resource),
+                ("/<plural>/<name>", self.resource),
+                ("/<plural>/<name>/<subresource>", self.resource),
+                ("/namespaces/<namespace>/<plural>", self.in_namespace),
+                ("/namespaces/<namespace>/<plural>/<name>", self.resource),
+                ("/namespaces/<namespace>/<plural>/<name>/<subresource>", self.resource),
+            ):
+                app.add_url_rule(root + path, f"{number}{path}", view, methods=METHODS)
+        for path in self.documents.paths():
+            app.add_url_rule(path, path, self.document, methods=["GET"])
+        for path in ("/healthz", "/livez", "/readyz"):
+            app.add_url_rule(path, path, self.health, methods=["GET"])
+        app.add_url_rule("/metrics", "metrics", self.metrics, methods=["GET"])
+        app.add_url_rule("/podstrat/reset", "reset", self.reset, methods=["POST"])
+        app.register_error_handler(Exception, self.failed)
+        return app
+
+    # ---- resources -------------------------------------------------------------------------------------
+
+    def in_namespace(self, version: str, namespace: str, plural: str, group: str = "") -> Response:
+        """A collection in a namespace, or a part of the namespace itself."""
+        if not group and plural in NAMESPACE_PARTS:
+            return self.resource(version, NAMESPACE.plural, name=namespace, subresource=plural)
+        return self.resource(version, plural, namespace=namespace, group=group)
+
+    def resource(
+        self, version: str, plural: str, namespace: str = "", name: str = "", subresource: str = "", group: str = ""
+    ) -> Response:
+        """One request about one resource: answered, measured, logged."""
+        began = time.perf_counter()
+        user = User("")
+        try:
+            user = self._user()
+            kind = BY_PATH.get((group, version, plural))
+            if kind is None or (namespace and not kind.namespaced):
+                raise NoSuchResource()
+            target = Target(kind, namespace, name, subresource)
+            reply = self.api.handle(_call(target, user))
+        except errors.ApiError as error:
+            reply = refusal(error)
+        seconds = time.perf_counter() - began
+        self.measures.count(request.method, plural, reply.code, seconds)
+        _log(reply.code, user, seconds)
+        return _response(reply)
+
+    def _user(self) -> User:
+        headers = request.headers
+        if "Impersonate-User" in headers:
+            raise NoImpersonation()
+        return self._authenticator.user(headers, self._certificate())
+
+    # ---- everything else -------------------------------------------------------------------------------
+
+    def document(self, **_: str) -> Response:
+        """Discovery, schemas and the version: they say what is served."""
+        self._user()
+        found = self.documents.find(request.path, request.headers.get("Accept", ""))
+        if found is None:
+            raise NoSuchResource()
+        return Response(found.body, 200, content_type=found.content_type)
+
+    def health(self) -> Response:
+        """Open to everybody, as load balancers and scripts expect."""
+        broken = self.api.store.broken()
+        checks = [("ping", None), ("store", broken)]
+        lines = [f"[{'-' if fault else '+'}]{name} {fault or 'ok'}" for name, fault in checks]
+        good = broken is None
+        if good and "verbose" not in request.args:
+            return Response("ok", 200, content_type="text/plain; charset=utf-8")
+        last = f"{request.path.strip('/')} check {'passed' if good else 'failed'}"
+        return Response("\n".join([*lines, last, ""]), 200 if good else 500, content_type="text/plain; charset=utf-8")
+
+    def metrics(self) -> Response:
+        self._user()
+        body, content_type = self.measures.exposition(self.api.store)
+        return Response(body, 200, content_type=content_type)
+
+    def reset(self) -> Response:
+        """Everything that was made is gone, for the next test."""
+        self._user()
+        self.api.reset()
+        return _response(Reply(200, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}))
+
+    def failed(self, error: Exception) -> Response:
+        """Whatever went wrong is answered with a Status."""
+        if isinstance(error, errors.ApiError):
+            reply = refusal(error)
+        elif isinstance(error, RequestEntityTooLarge):
+            reply = refusal(errors.TooLarge(f"Request entity too large: limit is {negotiation.BODY_LIMIT}"))
+        elif isinstance(error, HTTPException):
+            reply = refusal(errors.MethodNotAllowed() if error.code == 405 else NoSuchResource())
+        else:
+            log.error("request failed: %s %s", request.method, request.path, exc_info=error)
+            reply = refusal(Failed())
+        return _response(reply)
+
+
+def _call(target: Target, user: User) -> Call:
+    return Call(
+        request.method,
+        target,
+        request.args.to_dict(flat=False),
+        request.get_data(cache=False) if request.method != "GET" else b"",
+        request.headers.get("Content-Type", ""),
+        request.headers.get("Accept", ""),
+        user,
+    )
+
+
+def _response(reply: Reply) -> Response:
+    if reply.stream is not None:
+        return Response(reply.stream, reply.code, content_type=reply.content_type)
+    response = Response(json.dumps(reply.body, separators=(",", ":")) + "\n", reply.code, content_type=reply.content_type)
+    for text in reply.warnings:
+        quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+        response.headers.add("Warning", f'299 - "{quoted}"')
+    if reply.code == 429:
+        seconds: Any = ((reply.body or {}).get("details") or {}).get("retryAfterSeconds")
+        if seconds:
+            response.headers["Retry-After"] = str(seconds)
+    return response
+
+
+def _log(code: int, user: User, seconds: float) -> None:
+    if log.isEnabledFor(logging.INFO):
+        said = {
+            "method": request.method,
+            "path": request.full_path.rstrip("?"),
+            "code": code,
+            "user": user.name,
+            "ms": round(seconds * 1000, 2),
+        }
+        log.info("%s", json.dumps(said))

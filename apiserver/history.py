@@ -1,0 +1,225 @@
+"""The log of what has happened to the objects, and those who follow it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from queue import Empty, SimpleQueue
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from apiserver.kinds import Kind
+
+Object = dict[str, Any]
+Resource = tuple[str, str]
+"""Group and plural: what objects are kept by, whatever version they are served in."""
+
+ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
+
+HISTORY = 10_000
+"""How many events are remembered."""
+QUEUE = 1_000
+"""How many events may wait for one subscriber. Well below HISTORY: one that is cut off can resume from what it has seen."""
+FRESH = 256
+"""Of how many of the newest events the texts are kept that were made for watchers: these mostly read the same event at once."""
+
+
+class Event(NamedTuple):
+    """One change of one object."""
+
+    version: int
+    type: str
+    """ADDED, MODIFIED or DELETED."""
+    kind: Kind
+    obj: Object
+    """The object after the change; of a removed one the last state, with the version of its removal."""
+    previous: Object | None
+    """The object before the change; None if there was none."""
+    texts: dict[tuple[str, bool, str], bytes]
+    """The event as it is sent, by form: made by the first watcher that needs it, for all."""
+
+
+class Compacted(Exception):
+    """The log no longer reaches back to that version."""
+
+    def __init__(self, version: int, oldest: int) -> None:
+        super().__init__(f"version {version} is too old: the log begins after {oldest}")
+        self.version = version
+        self.oldest = oldest
+        """The oldest version that can be asked for."""
+
+
+class Overflow(Exception):
+    """A subscriber was too slow and has been cut off; it has got everything up to the cut."""
+
+
+class Closed(Exception):
+    """The subscription, or the whole store, is closed."""
+
+
+class Subscription:
+    """The events after a version, in order and each once. Made by a History; to be read by one thread."""
+
+    def __init__(self, backlog: list[Event], after: int, limit: int, forget: Callable[[Subscription], None]) -> None:
+        self._backlog = backlog
+        self._after = after
+        self._limit = limit
+        self._forget = forget
+        self._queue: SimpleQueue[Event | None] = SimpleQueue()
+        self._closed = False
+        self._overflown = False
+
+    def offer(self, event: Event) -> bool:
+        """Queues an event for the reader. False if the reader is too slow: then this is the end of it."""
+        if event.version <= self._after:
+            return True
+        if self._queue.qsize() >= self._limit:
+            self._overflown = True
+            self._queue.put(None)
+            return False
+        self._queue.put(event)
+        return True
+
+    def end(self) -> None:
+        """Wakes the reader for the last time. Takes no lock, so that a signal handler may call it."""
+        self._closed = True
+        self._queue.put(None)
+
+    def close(self) -> None:
+        self.end()
+        self._forget(self)
+
+    def wait(self, timeout: float | None = None) -> list[Event]:
+        """The next events, as soon as there are any; none after ``timeout`` seconds. Raises Closed or Overflow at the end."""
+        if self._closed:
+            raise Closed
+        if self._backlog:
+            batch, self._backlog = self._backlog, []
+            return batch
+        try:
+            event = self._queue.get(timeout is None or timeout > 0, timeout if timeout is None else max(timeout, 0))
+        except Empty:
+            return []
+        batch = []
+        while event is not None:
+            batch.append(event)
+            try:
+                event = self._queue.get_nowait()
+            except Empty:
+                return batch
+        return self._ended(batch)
+
+    def _ended(self, batch: list[Event]) -> list[Event]:
+        """The end marker was read: what came before it is still good, unless the reader is asked to stop at once."""
+        if self._closed or not self._overflown:
+            raise Closed
+        if not batch:
+            raise Overflow
+        self._queue.put(None)
+        return batch
+
+    def batches(self, timeout: float | None = None) -> Iterator[list[Event]]:
+        """Batches of events until the subscription is closed; an empty one whenever nothing came for ``timeout`` seconds."""
+        while True:
+            try:
+                batch = self.wait(timeout)
+            except Closed:
+                return
+            yield batch
+
+    def __enter__(self) -> Subscription:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+class History:
+    """The newest events, without a gap: each version from the oldest on is one event."""
+
+    def __init__(self, version: int, limit: int = HISTORY) -> None:
+        self.lock = threading.RLock()
+        """Held for moments only: while events are added, and while what they led to is read."""
+        self.version = version
+        self.oldest = version
+        """The log has every event after this version."""
+        self._limit = limit
+        self._log: deque[Event] = deque()
+        self._followers: dict[Resource | None, set[Subscription]] = {}
+        self._over = False
+
+    def add(self, events: Sequence[Event]) -> None:
+        """Appends events and hands them to their followers. The versions follow on from the last one."""
+        with self.lock:
+            for event in events:
+                self._log.append(event)
+                if len(self._log) > FRESH:
+                    self._log[-FRESH - 1].texts.clear()
+                self._hand_out(event)
+            # Last: whoever reads the version finds every event up to it in the queues.
+            self.version += len(events)
+            self.compact(self._limit)
+
+    def _hand_out(self, event: Event) -> None:
+        for key in ((event.kind.group, event.kind.plural), None):
+            if followers := self._followers.get(key):
+                slow = [each for each in followers if not each.offer(event)]
+                followers.difference_update(slow)
+
+    def since(self, version: int) -> list[Event]:
+        """Every event after a version."""
+        with self.lock:
+            if version < self.oldest:
+                raise Compacted(version, self.oldest)
+            return list(islice(self._log, version - self.oldest, None))
+
+    def is_fresh(self, event: Event) -> bool:
+        """Whether texts of the event are worth keeping."""
+        return event.version > self.version - FRESH
+
+    def subscribe(self, version: int, resource: Resource | None = None, limit: int = QUEUE) -> Subscription:
+        """Every event after a version, those that are still to come included; of one resource, or of all."""
+        with self.lock:
+            backlog = self.since(version)
+            if resource is not None:
+                backlog = [event for event in backlog if (event.kind.group, event.kind.plural) == resource]
+
+            def forget(subscription: Subscription) -> None:
+                with self.lock:
+                    self._followers[resource].discard(subscription)
+
+            subscription = Subscription(backlog, version, limit, forget)
+            self._followers.setdefault(resource, set()).add(subscription)
+            if self._over:
+                subscription.end()
+            return subscription
+
+    def wait_for(self, version: int, timeout: float) -> bool:
+        """Whether the log gets as far as a version, in ``timeout`` seconds at most."""
+        until = time.monotonic() + timeout
+        with self.subscribe(self.version) as news:
+            while self.version < version:
+                left = until - time.monotonic()
+                if left <= 0:
+                    return False
+                try:
+                    news.wait(left)
+                except (Closed, Overflow):
+                    return self.version >= version
+        return True
+
+    def compact(self, keep: int) -> None:
+        """Forgets all events but the last ``keep``."""
+        with self.lock:
+            while len(self._log) > keep:
+                self.oldest = self._log.popleft().version
+
+    def hang_up(self) -> None:
+        """Ends every subscription at once, and whichever is opened later."""
+        self._over = True
+        for followers in list(self._followers.values()):
+            for subscription in list(followers):
+                subscription.end()

@@ -1,0 +1,104 @@
+"""Which form a body has: what comes in by its content type, what goes out by what the client accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from strategy import errors
+from strategy.engine import Engine
+
+JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
+PATCHES = {
+    "application/json-patch+json": "json",
+    "application/merge-patch+json": "merge",
+    "application/strategic-merge-patch+json": "strategic",
+}
+BODY_LIMIT = 3 * 1024 * 1024
+"""The server's own: a request may be this long and no longer."""
+
+Object = dict[str, Any]
+Show = Callable[[Object, Mapping[str, Sequence[str]]], Object]
+
+
+def _media_type(text: str) -> str:
+    return text.partition(";")[0].strip().lower()
+
+
+def read(content_type: str, body: bytes, engine: Engine) -> Any:
+    """The body of a write, ready to be decoded: JSON as the very bytes, other forms as values."""
+    media = _media_type(content_type)
+    if media in ("", JSON):
+        return body
+    if media in (YAML, "application/x-yaml", "text/yaml"):
+        return yaml_value(body)
+    if media == PROTOBUF:
+        from apiserver import protobuf
+
+        try:
+            return protobuf.decode(body, engine.context.types)
+        except protobuf.ProtobufError as error:
+            raise errors.BadRequest(str(error)) from None
+    accepted = ", ".join((JSON, YAML, PROTOBUF))
+    raise errors.UnsupportedMediaType(
+        f"the body of the request was in an unknown format - accepted media types include: {accepted}"
+    )
+
+
+def yaml_value(body: bytes) -> Any:
+    """The one document of a YAML body."""
+    import goyaml
+
+    try:
+        documents = list(goyaml.documents(body))
+    except goyaml.YamlError as error:
+        raise errors.BadRequest(f"error converting YAML to JSON: {error}") from None
+    return documents[0].value if documents else None
+
+
+def patch(content_type: str, body: bytes) -> tuple[str, bytes]:
+    """The kind of a patch, and its body."""
+    kind = PATCHES.get(_media_type(content_type))
+    if kind is None:
+        accepted = ", ".join(PATCHES)
+        raise errors.UnsupportedMediaType(
+            f"the body of the request was in an unknown format - accepted media types include: {accepted}"
+        )
+    return kind, body
+
+
+def _accepted(accept: str) -> list[tuple[str, dict[str, str]]]:
+    """What a client takes, best first: media types with their parameters."""
+    found = []
+    for part in accept.split(","):
+        media, *parameters = (each.strip() for each in part.split(";"))
+        named = dict(each.partition("=")[::2] for each in parameters if "=" in each)
+        if media:
+            found.append((media.lower(), named))
+    return found
+
+
+def shown_as(accept: str, clock: Callable[[], datetime], release: str) -> Show:
+    """How an object is shown to this client: as it is, as a Table, or as its metadata."""
+    for media, parameters in _accepted(accept):
+        if media not in (JSON, "*/*", "application/*"):
+            continue
+        form = parameters.get("as")
+        if form in ("Table", "PartialObjectMetadata", "PartialObjectMetadataList"):
+            from apiserver import tables
+
+            return tables.shower(form, clock, release)
+        if form is None:
+            return _as_it_is
+    if accept and not any(media in (JSON, "*/*", "application/*") for media, _ in _accepted(accept)):
+        raise errors.NotAcceptable(f"only the following media types are accepted: {JSON}")
+    return _as_it_is
+
+
+def _as_it_is(body: Object, query: Mapping[str, Sequence[str]]) -> Object:
+    return body
+
+
+def watch_type(accept: str) -> str:
+    return JSON

@@ -1,0 +1,284 @@
+"""Running the server: gunicorn with one worker and many threads, TLS, files for clients, an orderly end."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import ssl
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import gunicorn.app.base
+from flask import request
+
+from apiserver.api import Api
+from apiserver.app import Http
+from apiserver.auth import Authenticator, User
+from apiserver.journal import StoreError
+from apiserver.measures import Measures
+from apiserver.store import Store
+from certs import files
+from certs.issuing import Authority, Pair, identity
+from strategy import errors
+from strategy.engine import Engine
+
+THREADS = 512
+"""A watch holds a thread for as long as it lasts; threads are made when they are needed."""
+STOP_SECONDS = 1
+NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to serve."""
+
+    host: str = "127.0.0.1"
+    port: int = 8443
+    """0 takes a free one."""
+    tls: bool = True
+    tls_dir: Path | None = None
+    """Where the authority and the certificates are kept; a temporary folder without it."""
+    data_dir: Path | None = None
+    """Where objects are kept; without it in memory, and gone with the server."""
+    kubernetes_version: str = "1.37"
+    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    pod_strategy: bool = True
+    load: Sequence[Path] = ()
+    tokens: Sequence[tuple[str, User]] = ()
+    kubeconfig: Path | None = None
+    ready_file: Path | None = None
+    log_requests: bool = True
+
+
+class Started(Exception):
+    """The server could not be started; the text says why and what to do."""
+
+
+class Application(gunicorn.app.base.BaseApplication):  # type: ignore[misc]
+    """gunicorn's view of us. Objects live in the one worker, so that nothing is opened before it has been forked."""
+
+    def __init__(self, settings: Settings, tls: Tls | None, listener: socket.socket) -> None:
+        self.settings = settings
+        self.tls = tls
+        self._listener = listener
+        self._api: Api | None = None
+        super().__init__()
+
+    def load_config(self) -> None:
+        chosen: dict[str, Any] = {
+            "bind": f"fd://{self._listener.fileno()}",
+            "workers": 1,
+            "worker_class": "gthread",
+            "threads": THREADS,
+            "worker_connections": 4 * THREADS,
+            "keepalive": 75,
+            "timeout": 0,
+            "graceful_timeout": STOP_SECONDS,
+            "loglevel": "warning",
+            "proc_name": "podstrat serve",
+            "control_socket_disable": True,
+            "post_worker_init": self._worker_is_ready,
+            "worker_exit": self._worker_ends,
+            "child_exit": self._worker_has_ended,
+        }
+        if self.tls is not None:
+            chosen |= {
+                "certfile": str(self.tls.certificate),
+                "keyfile": str(self.tls.key),
+                "ssl_context": self.tls.context,
+            }
+        for name, value in chosen.items():
+            if name in self.cfg.settings:
+                self.cfg.set(name, value)
+
+    def load(self) -> Any:
+        """In the worker: the store is opened, and the application made."""
+        self._api = api(self.settings)
+        authenticator = Authenticator(self.settings.tokens, not self.settings.tokens and self.settings.host in LOOPBACK)
+        return Http(self._api, authenticator, _certificate_user, Measures()).app()
+
+    def _worker_is_ready(self, worker: Any) -> None:
+        end = worker.handle_exit
+
+        def handle_exit(*args: Any) -> None:
+            # Open watches would outlive the time that gunicorn gives them: they end first.
+            if self._api is not None:
+                self._api.store.hang_up()
+            end(*args)
+
+        worker.handle_exit = handle_exit
+        worker.handle_quit = handle_exit
+        worker.init_signals()
+        port = worker.sockets[0].getsockname()[1]
+        announce(self.settings, port, self.tls)
+
+    def _worker_ends(self, arbiter: Any, worker: Any) -> None:
+        if self._api is not None:
+            self._api.store.close()
+
+    def _worker_has_ended(self, arbiter: Any, worker: Any) -> None:
+        """A worker that dies takes what is in memory along: better no server than an empty one."""
+        told_to_stop = not arbiter.LISTENERS
+        if self.settings.data_dir is None and not told_to_stop:
+            print("podstrat serve: the worker process died, and the objects in memory with it", file=sys.stderr, flush=True)
+            os._exit(1)
+
+
+def api(settings: Settings) -> Api:
+    """The resources, with what is stored and what is loaded."""
+    engine = Engine(settings.kubernetes_version, settings.feature_gates)
+    store = Store.open(settings.data_dir)
+    made = Api(store, engine, pod_strategy=settings.pod_strategy)
+    made.bootstrap(NAMESPACES)
+    for path in settings.load:
+        made.load(objects_in(path))
+    return made
+
+
+def objects_in(path: Path) -> list[dict[str, Any]]:
+    """The objects of a file, lists unpacked."""
+    import goyaml
+
+    try:
+        values = [document.value for document in goyaml.documents(path.read_bytes(), str(path))]
+    except OSError as error:
+        raise Started(f"cannot read {path}: {error.strerror}") from None
+    except goyaml.YamlError as error:
+        raise Started(f"{path}: {error}") from None
+    found: list[dict[str, Any]] = []
+    for value in values:
+        if not isinstance(value, dict):
+            raise Started(f"{path}: there is a document that is no object")
+        found += value["items"] if isinstance(value.get("items"), list) else [value]
+    return found
+
+
+# ---- TLS -------------------------------------------------------------------------------------------
+
+
+class Tls:
+    """The certificates of one server: an authority of its own, a leaf for it, and one for its administrator."""
+
+    def __init__(self, folder: Path, host: str) -> None:
+        now = datetime.now(UTC)
+        self.ca, self.certificate, self.key = folder / "ca.crt", folder / "tls.crt", folder / "tls.key"
+        self.client = Pair(b"", b"")
+        authority = _authority(folder, now)
+        names = list(dict.fromkeys([*LOOPBACK, host, "kubernetes", "kubernetes.default.svc"]))
+        leaf = authority.server([name for name in names if name not in ("0.0.0.0", "::")], now)
+        files.write(self.ca, authority.certificate)
+        files.write(self.certificate, leaf.certificate)
+        files.write(self.key, leaf.key, 0o600)
+        self.client = authority.client("kubernetes-admin", ["system:masters"], now)
+
+    def context(self, config: Any, default: Any) -> ssl.SSLContext:
+        """The same context for every connection: a client may show a certificate of our authority."""
+        if not hasattr(self, "_context"):
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.minimum_version = ssl.TLSVersion.TLSv1_2
+            context.load_cert_chain(self.certificate, self.key)
+            context.load_verify_locations(self.ca)
+            context.verify_mode = ssl.CERT_OPTIONAL
+            self._context = context
+        return self._context
+
+
+def _authority(folder: Path, now: datetime) -> Authority:
+    """The authority that is kept in the folder, or a new one."""
+    certificate, key = folder / "ca.crt", folder / "ca.key"
+    if certificate.exists() and key.exists():
+        return Authority(Pair(certificate.read_bytes(), key.read_bytes()))
+    authority = Authority.new("podstrat", now)
+    files.write(key, authority.pair.key, 0o600)
+    files.write(certificate, authority.certificate)
+    return authority
+
+
+def _certificate_user() -> User | None:
+    """The user whom the certificate of the connection names."""
+    connection = request.environ.get("gunicorn.socket")
+    if not isinstance(connection, ssl.SSLSocket):
+        return None
+    shown = connection.getpeercert(binary_form=True)
+    return User(*identity(shown)) if shown else None
+
+
+# ---- telling the world -----------------------------------------------------------------------------
+
+
+def announce(settings: Settings, port: int, tls: Tls | None) -> None:
+    """The kubeconfig, the ready file and a line for people: when they are there, the server answers."""
+    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "") else settings.host
+    shown = f"[{host}]" if ":" in host else host
+    url = f"{'http' if tls is None else 'https'}://{shown}:{port}"
+    if settings.kubeconfig is not None:
+        content = json.dumps(kubeconfig(settings, url, tls), indent=2) + "\n"
+        files.write(settings.kubeconfig, content.encode(), 0o600)
+    if settings.ready_file is not None:
+        files.write(settings.ready_file, f"{url}\n".encode())
+    print(f"podstrat serve: Kubernetes {settings.kubernetes_version} at {url}", file=sys.stderr, flush=True)
+    if settings.kubeconfig is not None:
+        print(f"  kubectl --kubeconfig {settings.kubeconfig} get pods", file=sys.stderr, flush=True)
+
+
+def kubeconfig(settings: Settings, url: str, tls: Tls | None) -> dict[str, Any]:
+    """A kubeconfig with everything inside it. It is JSON, which is YAML."""
+    import base64
+
+    cluster: dict[str, Any] = {"server": url}
+    user: dict[str, Any] = {}
+    if tls is not None:
+        cluster["certificate-authority-data"] = base64.b64encode(tls.ca.read_bytes()).decode()
+        user["client-certificate-data"] = base64.b64encode(tls.client.certificate).decode()
+        user["client-key-data"] = base64.b64encode(tls.client.key).decode()
+    if settings.tokens:
+        user = {"token": settings.tokens[0][0]}
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "podstrat", "cluster": cluster}],
+        "users": [{"name": "podstrat", "user": user}],
+        "contexts": [{"name": "podstrat", "context": {"cluster": "podstrat", "user": "podstrat", "namespace": "default"}}],
+        "current-context": "podstrat",
+    }
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """The socket that is served; bound here, so that a port that is taken is told at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Started(f"cannot listen on {host} port {port}: {reason}; another port is --port N, a free one --port 0") from None
+
+
+def _check(settings: Settings) -> None:
+    """Whatever can be wrong with the settings is found here, before there is a worker to die of it."""
+    try:
+        made = api(settings)
+    except StoreError as error:
+        raise Started(str(error)) from None
+    except errors.ApiError as error:
+        raise Started(f"what is to be loaded is not taken: {error.message}") from None
+    made.store.close()
+
+
+def serve(settings: Settings) -> None:
+    """Serves until it is told to stop."""
+    logging.basicConfig(level=logging.INFO if settings.log_requests else logging.WARNING, format="%(message)s")
+    if settings.data_dir is not None or settings.load:
+        _check(settings)
+    listener = _listen(settings.host, settings.port)
+    with tempfile.TemporaryDirectory(prefix="podstrat-") as temporary:
+        folder = settings.tls_dir or (settings.data_dir / "tls" if settings.data_dir else Path(temporary))
+        tls = Tls(folder, settings.host) if settings.tls else None
+        Application(settings, tls, listener).run()

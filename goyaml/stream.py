@@ -1,0 +1,188 @@
+"""Streams of documents, split as kubectl splits them."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from goyaml import document
+from goyaml.errors import YamlError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from goyaml.document import Document
+
+
+class Documents:
+    """An iterator over the documents of a stream.
+
+    A YamlError ends one document, not the stream: where it makes sense to go on, the next call goes on behind it.
+    """
+
+    def __init__(self, text: bytes | str, name: str = "") -> None:
+        self.name = name
+        self._count = 0
+        self._parts = _parts(text)
+
+    def __iter__(self) -> Documents:
+        return self
+
+    def __next__(self) -> Document:
+        for part in self._parts:
+            try:
+                found = part()
+            except YamlError as error:
+                self._count += 1
+                error.name = self.name
+                raise
+            if found.value is not None:
+                found.index, found.name = self._count, self.name
+                self._count += 1
+                return found
+        raise StopIteration
+
+
+def documents(text: bytes | str, name: str = "") -> Documents:
+    """The documents of a file as kubectl reads it; empty ones are left out. name is for messages only.
+
+    The text is JSON objects one after another, or YAML documents between lines that begin with ---, or one JSON object and YAML
+    documents after it.
+
+    Upstream: YAMLOrJSONDecoder
+    """
+    return Documents(text, name)
+
+
+def _parts(text: bytes | str) -> Iterator[Callable[[], Document]]:
+    """The documents, each as a function that reads it."""
+    if isinstance(text, bytes) and not text.startswith((b"\xff\xfe", b"\xfe\xff")):
+        # Decoded part by part, as one needs them: files may be large.
+        text = text.removeprefix(b"\xef\xbb\xbf")
+        is_json = text[:4096].lstrip().startswith(b"{")
+    else:
+        try:
+            text = document.decoded(text)
+        except YamlError as error:
+            yield _raiser(error)
+            return
+        is_json = text[:4096].lstrip().startswith("{")
+    if is_json:
+        yield from _json_parts(text)
+    else:
+        yield from _yaml_parts(text, 1)
+
+
+def _raiser(error: YamlError) -> Callable[[], Document]:
+    def part() -> Document:
+        raise error
+
+    return part
+
+
+_SEPARATOR = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
+_SEPARATOR_BYTES = re.compile(rb"^---([^\n]*)\n?", re.MULTILINE)
+
+
+def _yaml_parts(text: bytes | str, line: int) -> Iterator[Callable[[], Document]]:
+    """YAML documents between their separators.
+
+    Upstream: YAMLReader
+    """
+    begin = 0
+    separators = _SEPARATOR.finditer(text) if isinstance(text, str) else _SEPARATOR_BYTES.finditer(text)
+    for match in separators:
+        before = text[begin : match.start()]
+        after = match[1].strip()
+        at = line + _breaks(before)
+        if after and after[:1] not in ("#", b"#"):
+            shown = after if isinstance(after, str) else after.decode(errors="replace")
+            yield _raiser(YamlError(f"invalid Yaml document separator: {shown}", at))
+        elif before:
+            yield _yaml_part(before, line)
+        else:
+            continue  # the first line of the document that it begins
+        begin, line = match.end(), at + 1
+    if begin < len(text):
+        yield _yaml_part(text[begin:], line)
+
+
+def _yaml_part(text: bytes | str, first_line: int) -> Callable[[], Document]:
+    def part() -> Document:
+        chars = document.decoded(text, first_line) if isinstance(text, bytes) else text
+        if "\r" in chars:
+            chars = chars.replace("\r\n", "\n")
+        # kubectl reads lines, and ends the last one where the file does not.
+        return document.read(chars if chars.endswith("\n") else chars + "\n", first_line)
+
+    return part
+
+
+_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+
+
+def _breaks(text: bytes | str) -> int:
+    """How many lines end in the text."""
+    if isinstance(text, bytes):
+        if text.isascii() and b"\r" not in text:
+            return text.count(b"\n")
+        text = text.decode(errors="replace")
+    elif text.isascii() and "\r" not in text:
+        return text.count("\n")
+    return sum(1 for _ in _BREAK.finditer(text))
+
+
+def _json_parts(text: bytes | str) -> Iterator[Callable[[], Document]]:
+    """JSON values; what is no JSON after at most one of them is YAML.
+
+    Upstream: YAMLOrJSONDecoder.Decode
+    """
+    from goyaml import jsontext
+
+    try:
+        text = document.decoded(text)
+    except YamlError as error:
+        yield _raiser(error)
+        return
+    reader = jsontext.Reader(text)
+    index = count = 0
+    while reader.skip():
+        try:
+            found = reader.document()
+        except jsontext.NotJson as error:
+            if count < 2:
+                yield from _rest(text, index, error)
+            else:
+                yield _raiser(error)
+            return
+        except YamlError as error:
+            yield _raiser(error)
+            return
+        yield partial(_given, found)
+        index = reader.index
+        count += 1
+
+
+def _given(found: Document) -> Document:
+    return found
+
+
+_LINE_END = re.compile(r"[^\S\n]*\n?")
+
+
+def _rest(text: str, index: int, json_error: YamlError) -> Iterator[Callable[[], Document]]:
+    """The YAML after JSON."""
+    match = _LINE_END.match(text, index)
+    index = match.end() if match else index
+    parts = _yaml_parts(text[index:], 1 + _breaks(text[:index]))
+    for number, part in enumerate(parts):
+        yield part if number else partial(_either, part, json_error)
+
+
+def _either(part: Callable[[], Document], json_error: YamlError) -> Document:
+    """The document; if it is no YAML either, the words of the reader that got further."""
+    try:
+        return part()
+    except YamlError as error:
+        raise max(error, json_error, key=lambda each: (each.line, each.column)) from None

@@ -1,0 +1,76 @@
+"""An API server for tests, demos and laptops: kubectl and real clients talk to it, and pods are treated as kube-apiserver treats them.
+
+Without --data-dir objects live in memory and go with the server. Without --token whoever is on this machine is let in.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from podstrat import exits
+from strategy import gates
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    listen = parser.add_argument_group("where")
+    listen.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
+    listen.add_argument("--port", type=int, default=8443, help="port to listen on; 0 takes a free one (default 8443)")
+    listen.add_argument("--http", action="store_true", help="plain HTTP instead of TLS")
+    listen.add_argument("--kubeconfig", type=Path, metavar="FILE", help="write a kubeconfig for this server")
+    listen.add_argument("--ready-file", type=Path, metavar="FILE", help="write the server's address here when it answers")
+    what = parser.add_argument_group("what")
+    what.add_argument(
+        "--kubernetes-version", default="1.37", metavar="X.Y", help=f"whose rules: {', '.join(gates.RELEASES)} (default 1.37)"
+    )
+    what.add_argument("--feature-gates", default="", metavar="A=true,B=false", help="as kube-apiserver takes them")
+    what.add_argument(
+        "--pod-strategy", choices=("on", "off"), default="on", help="off: pods are stored as they are, as simpler servers do"
+    )
+    what.add_argument("--data-dir", type=Path, metavar="DIR", help="keep objects here; in memory without it")
+    what.add_argument(
+        "--load", type=Path, action="append", default=[], metavar="FILE", help="store these objects first, as they are (YAML, JSON)"
+    )
+    who = parser.add_argument_group("who")
+    who.add_argument(
+        "--token",
+        action="append",
+        default=[],
+        metavar="TOKEN[,USER[,GROUP...]]",
+        help="let in whoever shows this token; may be given several times",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="no line for each request")
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        gates.enabled(args.kubernetes_version, gates.parse_flag(args.feature_gates))
+    except gates.GateError as error:
+        raise exits.BadArguments(str(error)) from None
+    try:
+        from apiserver import auth, serving
+    except ModuleNotFoundError as error:
+        raise exits.BadArguments(f"{error.name} is missing: pip install 'podstrat[serve]'") from None
+    try:
+        tokens = [auth.parse_token(text) for text in args.token]
+    except ValueError as error:
+        raise exits.BadArguments(f"--token: {error}") from None
+    settings = serving.Settings(
+        host=args.host,
+        port=args.port,
+        tls=not args.http,
+        data_dir=args.data_dir,
+        kubernetes_version=args.kubernetes_version,
+        feature_gates=gates.parse_flag(args.feature_gates),
+        pod_strategy=args.pod_strategy == "on",
+        load=args.load,
+        tokens=tokens,
+        kubeconfig=args.kubeconfig,
+        ready_file=args.ready_file,
+        log_requests=not args.quiet,
+    )
+    try:
+        serving.serve(settings)
+    except serving.Started as error:
+        raise exits.BadArguments(str(error)) from None
+    return exits.OK

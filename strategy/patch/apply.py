@@ -1,0 +1,265 @@
+"""Server-side apply: an object merged into the stored one by what each manager owns.
+
+``apply`` gives the merged object, not yet read, with the entries of metadata.managedFields that go with it; ``read`` reads it. What
+comes after is what comes after any other patch, or after a create if nothing was stored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from strategy import errors, gotext, scheme, shape
+from strategy.context import Pod
+from strategy.patch import combine, compare, fieldset, lastapplied, managed, schema, typed, unstructured
+from strategy.patch.managed import APPLY, Entry, Id, Managers, Undecodable, Writer
+from strategy.walk import described
+
+if TYPE_CHECKING:
+    from strategy.patch.fieldset import Tree
+    from strategy.patch.schema import Node
+    from strategy.shape import Decoded, Decoder
+    from strategy.types import Types
+
+BEFORE_FIRST = "before-first-apply"
+MANAGED = "metadata.managedFields must be nil"
+
+
+class Applied(NamedTuple):
+    """What an apply comes to."""
+
+    value: Pod
+    """The merged object, as JSON; the stored object itself if nothing changes."""
+    managed: list[Pod] | None
+    """The entries of metadata.managedFields; None for none."""
+    applied: Pod
+    """What was sent."""
+    synced: bool
+    """Whether the annotation of client-side apply is to be kept up to date."""
+
+
+class ApplyConflict(errors.ApiError):
+    """Other managers own what would be changed."""
+
+    code = 409
+    reason = "Conflict"
+
+
+class _Conflicts(Exception):
+    """Managers in the order of their names, and what they own of what would be changed."""
+
+    def __init__(self, found: dict[Id, Tree]) -> None:
+        super().__init__()
+        self.found = found
+
+
+def apply(live: Pod | None, body: Any, by: Writer, force: bool, types: Types, kind: str = "Pod") -> Applied:
+    """The stored object, or nothing, with ``body`` applied by a manager; ``body`` is the parsed YAML or JSON of the request.
+
+    Raises ApplyConflict, unless it is forced, where that would change what others own, and the ApiError of a body that cannot be
+    applied.
+    Upstream: FieldManager.Apply
+    """
+    try:
+        managers = managed.decode((live or {"metadata": {}})["metadata"].get("managedFields"))
+    except Undecodable as error:
+        raise errors.ServerError(f"failed to decode managed fields: {error}") from None
+    sent = _body(body)
+    _right_type(sent, kind)
+    kubectl = by.manager == lastapplied.KUBECTL
+    work = _Work(live, sent, by, types, kind)
+    try:
+        value, managers = work.run(managers, force)
+    except _Conflicts as conflicts:
+        found = work.without_last_applied(conflicts.found) if kubectl else conflicts.found
+        if found:
+            raise _refused(found) from None
+        value, managers = work.run(managers, force=True)
+    return Applied(value, managed.encode(managers), sent, kubectl)
+
+
+def read(applied: Applied, stored: Pod | None, decoder: Decoder, kind: str = "Pod") -> Decoded:
+    """The merged object, read as the server reads it: a private copy, with the entries in it, not yet defaulted.
+
+    Upstream: structuredMergeManager.Apply, lastAppliedUpdater.Apply
+    """
+    try:
+        value, _ = unstructured.convert(applied.value, stored or {}, decoder.types, scheme.type_name("", kind))
+        decoded = decoder.resolve(value, kind)
+    except (unstructured.Unconvertible, shape.DecodeError) as error:
+        about = f"unable to convert unstructured object to {_gvk(applied.applied)}: {error}"
+        raise errors.ServerError(f"failed to convert new object ({_named(applied.applied)}) to proper version: {about}") from None
+    meta = decoded.value["metadata"]
+    meta.pop("managedFields", None)
+    if applied.managed:
+        meta["managedFields"] = applied.managed
+    if applied.synced:
+        lastapplied.sync(decoded.value, applied.applied)
+    return decoded
+
+
+# ---- what is sent ----------------------------------------------------------------------------------
+
+
+def _body(body: Any) -> Pod:
+    if body is None:
+        return {}
+    if not isinstance(body, dict):
+        text = f"json: cannot unmarshal {described(body)} into Go value of type map[string]interface {{}}"
+        raise errors.BadRequest(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
+    return body
+
+
+def _right_type(sent: Pod, kind: str) -> None:
+    """Upstream: versionCheckManager.Apply"""
+    if sent.get("apiVersion") != managed.API_VERSION or sent.get("kind") != kind:
+        raise errors.BadRequest(f"invalid object type: {_gvk(sent)}")
+
+
+def _gvk(sent: Pod) -> str:
+    """Group, version and kind, as they are printed."""
+    version, kind = (sent.get(key) if isinstance(sent.get(key), str) else "" for key in ("apiVersion", "kind"))
+    parts = scheme.split(version or "")
+    if parts is None:
+        return "/, Kind="
+    return f"{parts[0]}/{parts[1]}, Kind={kind}"
+
+
+def _named(sent: Pod) -> str:
+    """The object as the server's messages name it.
+
+    Upstream: objectGVKNN
+    """
+    meta = sent.get("metadata")
+    name, namespace = (
+        value if isinstance(value := meta.get(key), str) else "" for key in ("name", "namespace")
+    ) if isinstance(meta, dict) else ("", "")
+    return f"{namespace}/{name}; {_gvk(sent)}"
+
+
+def _sends_entries(sent: Pod) -> bool:
+    """Whether the object brings managedFields; what is no list of objects is not taken for one."""
+    meta = sent.get("metadata")
+    entries = meta.get("managedFields") if isinstance(meta, dict) else None
+    return isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
+
+
+# ---- the merge -------------------------------------------------------------------------------------
+
+
+class _Work:
+    """One apply: the stored object, what is sent, and who sends it."""
+
+    def __init__(self, live: Pod | None, sent: Pod, by: Writer, types: Types, kind: str) -> None:
+        self.stored = live
+        self.live = shape.zero(kind, types) if live is None else managed.bare(live)
+        self.sent = sent
+        self.by = by
+        self.types = types
+        self.kind = kind
+        self.node: Node = schema.of(types).object(kind)
+        self.me = Id(by.manager, APPLY, "", by.subresource)
+
+    def run(self, managers: Managers, force: bool) -> tuple[Pod, Managers]:
+        """The merged object and its managers, or _Conflicts.
+
+        Upstream: skipNonAppliedManager.Apply, managedFieldsUpdater.Apply, stripMetaManager.Apply, Updater.Apply
+        """
+        if not managers and self.stored is not None:
+            first = self.by._replace(manager=BEFORE_FIRST)
+            managers = managed.update({}, None, self.stored, first, self.types, self.kind)
+        self._check()
+        managers = managed.reconciled(managers, self.live, self.node)
+        value = combine.merged(self.live, self.sent, self.node)
+        last = managers.get(self.me, Entry({}, None))
+        reset = managed.RESET.get(self.by.subresource, {})
+        mine = fieldset.without(typed.named(self.sent, self.node), reset)
+        others = {known: entry for known, entry in managers.items() if known != self.me}
+        value = self._pruned(value, [mine, *(entry.fields for entry in others.values())], last.fields)
+        changes = compare.between(self.live, value, self.node).apart_from(reset)
+        taken = changes.taken
+        if not force:
+            _check_conflicts(others, taken)
+        managers = managed.left(others, changes, taken)
+        mine = fieldset.difference(mine, managed.STRIPPED)
+        same = value == self.live
+        if mine:
+            managers[self.me] = Entry(mine, last.time if same else self.by.now)
+        return (self.stored if same and self.stored is not None else value), managers
+
+    def _check(self) -> None:
+        """Upstream: structuredMergeManager.Apply"""
+        if _sends_entries(self.sent):
+            raise errors.BadRequest(MANAGED)
+        try:
+            found = [f"{at}: {words}" if at else words for at, words in typed.faults(self.sent, self.node)]
+        except RecursionError:
+            raise errors.BadRequest("exceeded max depth") from None
+        if found:
+            text = found[0] if len(found) == 1 else "\n  ".join(["errors:", *found])
+            raise errors.ServerError(f"failed to create typed patch object ({_named(self.sent)}): {text}")
+
+    def _pruned(self, value: Pod, owned: list[Tree], last: Tree) -> Pod:
+        """The merged object without what this manager applied last time, does not apply now, and nobody else owns.
+
+        Upstream: Updater.prune, addBackOwnedItems, addBackDanglingItems
+        """
+        if not last:
+            return value
+        node = self.node
+        last = typed.with_parents(last, node)
+        there = self._fields(value)
+        kept = self._fields(combine.pruned(value, last, node))
+        for tree in owned:
+            kept = fieldset.union(kept, typed.with_parents(tree, node))
+        kept = self._fields(combine.pruned(value, fieldset.difference(there, kept), node))
+        gone = fieldset.intersection(fieldset.difference(there, kept), last)
+        left: Pod | None = combine.pruned(value, gone, node)
+        return left or {}
+
+    def _fields(self, value: Any) -> Tree:
+        return typed.with_parents(typed.named(value, self.node), self.node)
+
+    def without_last_applied(self, found: dict[Id, Tree]) -> dict[Id, Tree]:
+        """The conflicts that are left when kubectl owns what it applied on the client's side.
+
+        Upstream: lastAppliedManager.Apply
+        """
+        owned = lastapplied.owned(self.live, self.node, managed.API_VERSION)
+        if owned is None:
+            return found
+        left = {known: fieldset.difference(tree, owned) for known, tree in found.items()}
+        return {known: tree for known, tree in left.items() if tree}
+
+
+# ---- conflicts -------------------------------------------------------------------------------------
+
+
+def _check_conflicts(others: Managers, taken: Tree) -> None:
+    found = {known: fieldset.intersection(entry.fields, taken) for known, entry in others.items()}
+    found = {known: found[known] for known in sorted(found, key=lambda known: known.text) if found[known]}
+    if found:
+        raise _Conflicts(found)
+
+
+def _refused(found: dict[Id, Tree]) -> ApplyConflict:
+    """Upstream: NewConflictError"""
+    paths = {_owner(known): list(fieldset.paths(tree)) for known, tree in found.items()}
+    causes = [
+        {"reason": "FieldManagerConflict", "message": f"conflict with {owner}", "field": path}
+        for owner, each in paths.items()
+        for path in each
+    ]
+    if len(causes) == 1:
+        text = f"Apply failed with 1 conflict: {causes[0]['message']}: {causes[0]['field']}"
+    else:
+        lines = (f"conflicts with {owner}:\n" + "\n".join(f"- {path}" for path in each) for owner, each in paths.items())
+        text = f"Apply failed with {len(causes)} conflicts: " + "\n".join(lines)
+    return ApplyConflict(text, {"causes": causes})
+
+
+def _owner(known: Id) -> str:
+    """Upstream: printManager"""
+    text = gotext.quote(known.manager)
+    if known.subresource:
+        text += f" with subresource {gotext.quote(known.subresource)}"
+    return f"{text} using {known.api_version}" if known.operation == managed.UPDATE else text

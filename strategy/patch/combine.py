@@ -1,0 +1,117 @@
+"""Objects made from others by the schema: one merged into another, or one without some of its fields.
+
+Nothing that is given is changed, and what does not change is shared.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from strategy.patch import typed
+from strategy.patch.fieldset import Tree, is_member
+from strategy.patch.schema import ANY, MAP, OBJECT, SCALAR, Node
+
+_ABSENT: Final = object()
+
+
+def merged(live: Any, applied: Any, node: Node) -> Any:
+    """The live value with an applied one laid over it: nothing goes away by this, and the applied order of items wins.
+
+    Upstream: TypedValue.Merge
+    """
+    if live is _ABSENT or node.leaf or not live:
+        return applied
+    if not applied:
+        return live
+    if node.form in (OBJECT, MAP):
+        return _merged_maps(live, applied, node)
+    return _merged_lists(live, applied, node)
+
+
+def _merged_maps(live: dict[str, Any], applied: dict[str, Any], node: Node) -> dict[str, Any]:
+    out = live
+    for name, item in applied.items():
+        inner = node.element if node.form == MAP else node.fields[name]
+        assert inner is not None
+        new = merged(live.get(name, _ABSENT), item, inner)
+        if name not in live or new is not live[name]:
+            out = out if out is not live else dict(live)
+            out[name] = new
+    return out
+
+
+def _merged_lists(live: list[Any], applied: list[Any], node: Node) -> list[Any]:
+    """Applied items in their order; a live item that is not applied stays before the applied one that it stood before.
+
+    A live item whose key stands there several times is not merged but replaced.
+    Upstream: mergingWalker.visitListItems
+    """
+    assert node.element is not None
+    left = [typed.element(node, item) for item in live]
+    right = {typed.element(node, item): item for item in applied}
+    known: dict[str, Any] = {}
+    for key, item in zip(left, live, strict=True):
+        known[key] = None if key in known else item
+    order = list(right)
+    shared = [key for key in order if key in known][::-1]
+    done = set[str]()
+    out: list[Any] = []
+    i = j = 0
+    while i < len(left) or j < len(order):
+        key = left[i] if i < len(left) else ""
+        if key and key not in right:
+            out.append(live[i])
+            i += 1
+            continue
+        if key and j < len(order) and key != order[j] and shared and shared[-1] != key:
+            # It is applied, but further on.
+            i += 1
+            continue
+        if key and (key in done or (j < len(order) and key == order[j])):
+            i += 1
+        if j < len(order):
+            key = order[j]
+            done.add(key)
+            out.append(merged(known.get(key, _ABSENT), right[key], node.element))
+            j += 1
+            if shared and shared[-1] == key:
+                shared.pop()
+    same = len(out) == len(live) and all(new is old for new, old in zip(out, live, strict=True))
+    return live if same else out
+
+
+def pruned(value: Any, fields: Tree, node: Node) -> Any:
+    """The value without some of its fields and items; None if nothing is left. What holds them stays, though it be empty.
+
+    Upstream: TypedValue.RemoveItems
+    """
+    if not fields or node.form in (SCALAR, ANY):
+        return value
+    if node.leaf or not value:
+        return None
+    return _pruned_map(value, fields, node) if node.form in (OBJECT, MAP) else _pruned_list(value, fields, node)
+
+
+def _pruned_map(value: dict[str, Any], fields: Tree, node: Node) -> dict[str, Any] | None:
+    out = {}
+    for name, item in value.items():
+        inner = node.element if node.form == MAP else node.fields.get(name)
+        kept = _kept(item, fields.get(f"f:{name}"), inner)
+        if kept is not _ABSENT:
+            out[name] = kept
+    return out or None
+
+
+def _pruned_list(value: list[Any], fields: Tree, node: Node) -> list[Any] | None:
+    kept = (_kept(item, fields.get(typed.element(node, item)), node.element) for item in value)
+    return [item for item in kept if item is not _ABSENT] or None
+
+
+def _kept(item: Any, fields: Tree | None, node: Node | None) -> Any:
+    """An item of a map or list without what is taken from it; _ABSENT if it is taken itself."""
+    if fields is None or node is None:
+        return item
+    if is_member(fields):
+        return _ABSENT
+    left = pruned(item, fields, node)
+    return type(item)() if left is None and isinstance(item, (dict, list)) else left

@@ -1,0 +1,118 @@
+"""Which fields differ between two objects."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from strategy.patch import fieldset, typed
+from strategy.patch.fieldset import Tree
+from strategy.patch.schema import KEYED, MAP, OBJECT, SET, Node
+
+_Parts = tuple[Tree | None, Tree | None, Tree | None]
+_NOTHING: _Parts = (None, None, None)
+
+
+class Comparison(NamedTuple):
+    """The fields that the newer object has lost, changed and gained; no field is in two of them."""
+
+    removed: Tree
+    modified: Tree
+    added: Tree
+
+    @property
+    def taken(self) -> Tree:
+        """What the writer of the newer object has set."""
+        return fieldset.union(self.modified, self.added)
+
+    def apart_from(self, fields: Tree) -> Comparison:
+        """The same without some fields and all that is below them."""
+        return Comparison(*(fieldset.without(tree, fields) for tree in self)) if fields else self
+
+
+def between(old: Any, new: Any, node: Node) -> Comparison:
+    """Upstream: TypedValue.Compare"""
+    removed, modified, added = _compared(old, new, node)
+    return Comparison(removed or {}, modified or {}, added or {})
+
+
+def _compared(old: Any, new: Any, node: Node) -> _Parts:
+    """The nodes of what was removed, modified and added; None for nothing."""
+    if old == new:
+        return _NOTHING
+    if node.leaf or not (old or new):
+        # Null and empty differ, and then they are one value.
+        return None, {}, None
+    if node.form in (OBJECT, MAP):
+        return _compared_maps(old or {}, new or {}, node)
+    return _compared_lists(old or [], new or [], node)
+
+
+def _compared_maps(old: dict[str, Any], new: dict[str, Any], node: Node) -> _Parts:
+    removed: Tree = {}
+    modified: Tree = {}
+    added: Tree = {}
+    leaf = node.element if node.form == MAP else None
+    for name in sorted({**old, **new}):
+        inner = leaf or node.fields.get(name)
+        key = f"f:{name}"
+        if name not in new:
+            removed[key] = typed.whole(old[name], inner) if inner else {}
+        elif name not in old:
+            added[key] = typed.whole(new[name], inner) if inner else {}
+        elif inner is not None:
+            _note(key, _compared(old[name], new[name], inner), removed, modified, added)
+    return removed or None, modified or None, added or None
+
+
+def _compared_lists(old: list[Any], new: list[Any], node: Node) -> _Parts:
+    """Items that are told apart by keys or by themselves; their order does not count."""
+    assert node.form in (SET, KEYED)
+    assert node.element is not None
+    before, after = _indexed(old, node), _indexed(new, node)
+    removed: Tree = {}
+    modified: Tree = {}
+    added: Tree = {}
+    for key in {**before, **after}:
+        was, now = before.get(key, []), after.get(key, [])
+        if len(was) > 1 or len(now) > 1:
+            _compare_repeated(key, was, now, node.element, (removed, modified, added))
+        elif not now:
+            removed[key] = typed.whole(was[0], node.element)
+        elif not was:
+            added[key] = typed.whole(now[0], node.element)
+        else:
+            _note(key, _compared(was[0], now[0], node.element), removed, modified, added)
+    return _ordered(removed), _ordered(modified), _ordered(added)
+
+
+def _ordered(tree: Tree) -> Tree | None:
+    return fieldset.in_order(tree) if tree else None
+
+
+def _compare_repeated(key: str, was: list[Any], now: list[Any], node: Node, into: tuple[Tree, Tree, Tree]) -> None:
+    """Items with the same key are owned as one; what was one item and no longer is, is gone, with all that was in it."""
+    removed, modified, added = into
+    if len(was) > 1 and len(now) > 1:
+        if was != now:
+            modified[key] = {}
+    elif len(was) > 1:
+        removed[key] = {}
+        if now:
+            added[key] = typed.whole(now[0], node)
+    else:
+        added[key] = {}
+        if was:
+            removed[key] = typed.whole(was[0], node)
+
+
+def _note(key: str, parts: _Parts, *into: Tree) -> None:
+    for part, tree in zip(parts, into, strict=True):
+        if part is not None:
+            tree[key] = part
+
+
+def _indexed(items: list[Any], node: Node) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for item in items:
+        found.setdefault(typed.element(node, item), []).append(item)
+    return found

@@ -1,0 +1,311 @@
+"""metadata.managedFields: who has set which field, for every writer.
+
+A create, an update and every patch that is no apply call ``updated`` with the object as it was read and defaulted, before
+anything is put back or dropped; before it is stored ``settled`` takes back a change of nothing but times. Binding, eviction and
+deletion write without being noted.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from strategy import gotext, shape, times
+from strategy.context import Pod
+from strategy.patch import compare, fieldset, schema, typed
+from strategy.patch.fieldset import Tree
+
+if TYPE_CHECKING:
+    from strategy.patch.compare import Comparison
+    from strategy.patch.schema import Node
+    from strategy.types import Types
+
+APPLY, UPDATE = "Apply", "Update"
+MOST_UPDATERS = 10
+ANCIENT = "ancient-changes"
+UNKNOWN = "unknown"
+NAME_LIMIT = 128
+API_VERSION = "v1"
+
+STRIPPED = fieldset.of_paths(
+    ("apiVersion",),
+    ("kind",),
+    ("metadata",),
+    *(
+        ("metadata", name)
+        for name in (
+            "name",
+            "namespace",
+            "creationTimestamp",
+            "selfLink",
+            "uid",
+            "clusterName",
+            "generation",
+            "managedFields",
+            "resourceVersion",
+        )
+    ),
+)
+"""What nobody is noted for."""
+
+RESET = {
+    "": fieldset.of_paths(("status",)),
+    "status": fieldset.of_paths(("spec",), ("metadata", "deletionTimestamp"), ("metadata", "ownerReferences")),
+}
+"""What a write to the pod or to a subresource cannot change, and so does not own. The others own whatever they send."""
+
+
+class Writer(NamedTuple):
+    """Who writes, where, and when."""
+
+    manager: str
+    subresource: str
+    now: str
+    """The time as it is printed."""
+
+
+class Id(NamedTuple):
+    """What tells entries apart. An applier's does not tell the version."""
+
+    manager: str
+    operation: str
+    api_version: str
+    subresource: str
+
+    @property
+    def text(self) -> str:
+        """The server's own spelling, by which managers are sorted.
+
+        Upstream: BuildManagerIdentifier
+        """
+        said = {
+            "manager": self.manager,
+            "operation": self.operation,
+            "apiVersion": self.api_version,
+            "subresource": self.subresource,
+        }
+        return gotext.to_json({key: value for key, value in said.items() if value})
+
+
+class Entry(NamedTuple):
+    """The fields of one manager, and when it last changed something."""
+
+    fields: Tree
+    time: str | None
+
+
+Managers = dict[Id, Entry]
+
+
+class Undecodable(ValueError):
+    """Entries that cannot be read; the text is the server's."""
+
+
+def writer(field_manager: str, user_agent: str, subresource: str, now: datetime) -> Writer:
+    """Who writes: the query's fieldManager, or what the client calls itself up to the first slash.
+
+    Upstream: managerOrUserAgent, prefixFromUserAgent
+    """
+    return Writer(field_manager or _client(user_agent), subresource, times.format(now))
+
+
+@lru_cache(maxsize=256)
+def _client(user_agent: str) -> str:
+    name, size = "", 0
+    for char in user_agent.partition("/")[0]:
+        size += len(char.encode("utf-8", "surrogatepass")) if char.isprintable() else 0
+        if size > NAME_LIMIT:
+            break
+        name += char if char.isprintable() else ""
+    return name
+
+
+# ---- entries ---------------------------------------------------------------------------------------
+
+
+def decode(entries: Any, *, trusted: bool = False) -> Managers:
+    """The managers of an object. ``trusted`` are entries that ``encode`` has made: their fields are not spelled anew.
+
+    Upstream: DecodeManagedFields
+    """
+    managers: Managers = {}
+    for index, entry in enumerate(entries or ()):
+        operation, version = entry.get("operation", ""), entry.get("apiVersion", "")
+        if operation not in (APPLY, UPDATE):
+            raise Undecodable("operation must be `Apply` or `Update`")
+        if not version:
+            raise Undecodable("apiVersion must not be empty")
+        if entry.get("fieldsType") != "FieldsV1":
+            kind = entry.get("fieldsType")
+            what = f"invalid fieldsType {gotext.quote(kind)}" if kind else "missing fieldsType"
+            raise Undecodable(f"{what} in managed fields entry {index}")
+        fields = entry.get("fieldsV1") or {}
+        try:
+            fields = fields if trusted and isinstance(fields, dict) else fieldset.read(fields)
+        except fieldset.BadFields as error:
+            raise Undecodable(f"error decoding set: {error}") from None
+        known = Id(entry.get("manager", ""), operation, version if operation == UPDATE else "", entry.get("subresource", ""))
+        # What was noted for another version of the type is forgotten.
+        if version == API_VERSION:
+            managers[known] = Entry(fields, entry.get("time"))
+    return managers
+
+
+def encode(managers: Managers) -> list[Pod] | None:
+    """The entries: appliers first, then by time, manager, version and subresource; None if there are none.
+
+    Upstream: encodeManagedFields
+    """
+    entries = [_encoded(known, entry) for known, entry in managers.items()]
+    if len(entries) > 1:
+        entries.sort(key=_place)
+    return entries or None
+
+
+def _encoded(known: Id, entry: Entry) -> Pod:
+    made: Pod = {"manager": known.manager} if known.manager else {}
+    made["operation"] = known.operation
+    made["apiVersion"] = API_VERSION
+    if entry.time is not None:
+        made["time"] = entry.time
+    made["fieldsType"] = "FieldsV1"
+    made["fieldsV1"] = entry.fields
+    if known.subresource:
+        made["subresource"] = known.subresource
+    return made
+
+
+def _place(entry: Pod) -> tuple[str, int, str, str]:
+    return entry["operation"], _seconds(entry.get("time")), entry.get("manager", ""), entry.get("subresource", "")
+
+
+def _seconds(time: str | None) -> int:
+    return times.seconds(time) if time else 0
+
+
+# ---- ordinary writes -------------------------------------------------------------------------------
+
+
+def updated(live: Pod | None, new: Pod, by: Writer, types: Types, kind: str = "Pod") -> list[Pod] | None:
+    """The entries after an ordinary write: the writer owns what it has changed, nobody owns what is gone.
+
+    ``live`` is None on create. ``new`` is the object as it was read and defaulted. None means that there are no entries.
+    Upstream: FieldManager.Update
+    """
+    managers = _told(live, new, by.subresource)
+    if not managers and live is not None:
+        # An object without entries goes without until somebody applies.
+        return None
+    try:
+        managers = update(managers, live, new, by, types, kind)
+    except (fieldset.BadFields, typed.Unkeyed):
+        return None if live is None else live["metadata"].get("managedFields")
+    return encode(_capped(managers))
+
+
+def _told(live: Pod | None, new: Pod, subresource: str) -> Managers:
+    """The managers of the request where it may say, else those of the stored object.
+
+    Upstream: decodeLiveOrNew
+    """
+    stored = live["metadata"].get("managedFields") if live is not None else None
+    sent = new["metadata"].get("managedFields")
+    if not subresource and sent is not None and sent != stored:
+        if sent in ([], [{}]):
+            return {}
+        try:
+            if managers := decode(sent):
+                return managers
+        except Undecodable:
+            pass
+    try:
+        return decode(stored, trusted=True)
+    except Undecodable:
+        return {}
+
+
+def update(managers: Managers, live: Pod | None, new: Pod, by: Writer, types: Types, kind: str = "Pod") -> Managers:
+    """The managers after an ordinary write.
+
+    Upstream: Updater.Update, managedFieldsUpdater.Update
+    """
+    node = schema.of(types).object(kind)
+    old = shape.zero(kind, types) if live is None else bare(live)
+    if live is not None:
+        managers = reconciled(managers, old, node)
+    changes = compare.between(old, bare(shape.prune(new, kind, types)), node).apart_from(RESET.get(by.subresource, {}))
+    taken = changes.taken
+    managers = left(managers, changes, taken)
+    mine = fieldset.difference(taken, STRIPPED)
+    if mine:
+        me = Id(by.manager or UNKNOWN, UPDATE, API_VERSION, by.subresource)
+        before = managers.get(me)
+        managers[me] = Entry(fieldset.union(before.fields, mine) if before else mine, by.now)
+    return managers
+
+
+def reconciled(managers: Managers, live: Pod, node: Node) -> Managers:
+    """The managers as they would be had the schema always been this one."""
+    return {known: entry._replace(fields=typed.reconciled(entry.fields, live, node)) for known, entry in managers.items()}
+
+
+def left(managers: Managers, changes: Comparison, taken: Tree) -> Managers:
+    """What the managers still own when somebody has set other fields and removed some; who owns nothing is gone."""
+    out: Managers = {}
+    for known, entry in managers.items():
+        fields = fieldset.difference(fieldset.difference(entry.fields, taken), changes.removed)
+        if fields:
+            out[known] = entry if fields is entry.fields else entry._replace(fields=fields)
+    return out
+
+
+def bare(obj: Pod) -> Pod:
+    """The object without the entries, which are nobody's."""
+    meta = obj.get("metadata")
+    if not meta or "managedFields" not in meta:
+        return obj
+    return {**obj, "metadata": {key: value for key, value in meta.items() if key != "managedFields"}}
+
+
+def _capped(managers: Managers) -> Managers:
+    """Of more than ten updaters the oldest become one, which is as old as the youngest of them.
+
+    Upstream: capManagersManager.capUpdateManagers
+    """
+    updaters = [known for known in managers if known.operation == UPDATE]
+    many = len(updaters) - MOST_UPDATERS
+    if many <= 0:
+        return managers
+    updaters.sort(key=lambda known: (_seconds(managers[known].time), known.text))
+    bucket = Id(ANCIENT, UPDATE, API_VERSION, "")
+    out = dict(managers)
+    first = updaters[0]
+    for known in updaters[1 : many + 1]:
+        entry = managers[known]
+        held = out.get(bucket) or out.pop(first)
+        out[bucket] = Entry(fieldset.union(entry.fields, held.fields), entry.time)
+        # An older bucket that is not the oldest of all is lost here, in the server too.
+        del out[known]
+    return out
+
+
+# ---- times -----------------------------------------------------------------------------------------
+
+
+def settled(pod: Pod, stored: Pod) -> list[Pod] | None:
+    """The entries to store with a pod that is ready to be stored: with the old times, if nothing but times has changed.
+
+    Upstream: IgnoreManagedFieldsTimestampsTransformer
+    """
+    entries: list[Pod] | None = pod["metadata"].get("managedFields")
+    before: list[Pod] | None = stored["metadata"].get("managedFields")
+    if not entries or not before or len(entries) != len(before) or entries == before:
+        return entries
+    if any(_timeless(new) != _timeless(old) for new, old in zip(entries, before, strict=True)):
+        return entries
+    return before if bare(pod) == bare(stored) else entries
+
+
+def _timeless(entry: Pod) -> Pod:
+    return {key: value for key, value in entry.items() if key != "time"}

@@ -1,0 +1,117 @@
+"""How each value is merged and owned: what the servers' published schemas say of lists, maps and objects."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from strategy.types import Field, Types
+
+_TABLES: Final = Path(__file__).parent.with_name("tables")
+
+SCALAR, ANY, OBJECT, MAP, LIST, SET, KEYED = "scalar", "any", "object", "map", "list", "set", "keyed"
+"""The forms of a value. LIST is a list that is owned as one value; a SET is told apart by its items, KEYED by keys in them."""
+
+NO_DEFAULT: Final = object()
+
+_SCALARS: Final = {
+    "string": "string",
+    "bytes": "string",
+    "bool": "boolean",
+    "int32": "numeric",
+    "int64": "numeric",
+    "Time": "untyped",
+    "MicroTime": "untyped",
+}
+_ANYTHING: Final = frozenset(("Quantity", "IntOrString", "FieldsV1", "RawExtension"))
+_ZERO: Final = {"string": "", "int32": 0, "int64": 0, "bool": False}
+
+
+class Node:
+    """What may stand in one place of an object, and how it merges."""
+
+    __slots__ = ("element", "fields", "form", "keys", "leaf", "scalar")
+
+    def __init__(self, form: str, *, leaf: bool = False, scalar: str = "", element: Node | None = None) -> None:
+        self.form = form
+        self.leaf = leaf
+        """Whether the value is owned as one: a scalar, or a list, map or object that the schema calls atomic."""
+        self.scalar = scalar
+        """string, boolean, numeric, or untyped for any of them."""
+        self.element = element
+        """What the items of a list or the values of a map are."""
+        self.fields: dict[str, Node] = {}
+        """What the fields of an object are."""
+        self.keys: tuple[tuple[str, Any], ...] = ()
+        """The fields that tell items apart, in the order of their names, each with what it is where it is left out."""
+
+
+class Schema:
+    """The nodes of a release's types, made when first asked for."""
+
+    def __init__(self, types: Types) -> None:
+        self._types = types
+        self._words: dict[str, dict[str, str]] = _table(types.release)
+        self._objects: dict[str, Node] = {}
+
+    def object(self, type_name: str) -> Node:
+        """The objects of a type, by its name in the types table."""
+        node = self._objects.get(type_name)
+        if node is None:
+            words = self._words.get(type_name, {})
+            node = self._objects[type_name] = Node(OBJECT, leaf=words.get("") == "atomic")
+            for field in self._types.fields(type_name).values():
+                node.fields[field.name] = self._member(field, words.get(field.name, ""))
+        return node
+
+    def _member(self, field: Field, word: str) -> Node:
+        if field.shape == "value":
+            return self._value(field.type)
+        if field.shape == "map":
+            return Node(MAP, leaf=word == "atomic", element=self._value(field.type))
+        element = self._value(field.type)
+        kind, *keys = (word or self._by_strategy(field)).split(" ")
+        if kind == "atomic":
+            return Node(LIST, leaf=True, element=element)
+        node = Node(KEYED if keys else SET, element=element)
+        node.keys = tuple(sorted((name, json.loads(text) if text else NO_DEFAULT) for name, _, text in map(_split, keys)))
+        return node
+
+    def _by_strategy(self, field: Field) -> str:
+        """What a list is where the schema says nothing: as a strategic merge patch would take it.
+
+        Upstream: schemaconv.convertArray
+        """
+        if "merge" not in field.patch_strategy.split(","):
+            return "atomic"
+        if not field.merge_key:
+            return "set"
+        key = self._types.fields(field.type)[field.merge_key]
+        default = "" if key.omitempty or key.pointer else f"={json.dumps(_ZERO[key.type])}"
+        return f"map {key.name}{default}"
+
+    def _value(self, type_name: str) -> Node:
+        if type_name in _SCALARS:
+            return Node(SCALAR, leaf=True, scalar=_SCALARS[type_name])
+        if type_name.startswith("[]"):
+            return Node(LIST, leaf=True, element=self._value(type_name.removeprefix("[]")))
+        return Node(ANY, leaf=True) if type_name in _ANYTHING else self.object(type_name)
+
+
+def _split(word: str) -> tuple[str, str, str]:
+    return word.partition("=")
+
+
+@lru_cache(maxsize=8)
+def _table(release: str) -> dict[str, dict[str, str]]:
+    table: dict[str, dict[str, str]] = json.loads((_TABLES / f"schema-{release}.json").read_bytes())
+    return table
+
+
+@lru_cache(maxsize=32)
+def of(types: Types) -> Schema:
+    """The schema of a release: the same object for the same types."""
+    return Schema(types)

@@ -1,0 +1,280 @@
+"""Values as the schema sees them: what does not fit it, which fields an object names, and what that makes of sets of fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from strategy import gotext
+from strategy.patch import fieldset, goprint
+from strategy.patch.fieldset import SELF, Tree
+from strategy.patch.schema import ANY, KEYED, LIST, MAP, NO_DEFAULT, OBJECT, SCALAR, SET, Node
+
+_NUMBERS: Final = (int, float)
+
+Fault = tuple[str, str]
+"""Where something does not fit, and the words for it."""
+
+
+class Unkeyed(ValueError):
+    """An item of a list that cannot be told apart from others."""
+
+
+def element(node: Node, item: Any) -> str:
+    """The path element of an item of a set or of a keyed list.
+
+    Upstream: listItemToPathElement
+    """
+    if node.form == SET:
+        return _set_element(item)
+    if not isinstance(item, dict):
+        raise Unkeyed(f"associative list with keys may not have {'a null element' if item is None else 'non-map elements'}")
+    values = []
+    for name, default in node.keys:
+        value = item.get(name, default)
+        if value is NO_DEFAULT:
+            raise Unkeyed(
+                f'associative list with keys has an element that omits key field "{name}" (and doesn\'t have default value)'
+            )
+        values.append((name, value))
+    if len(values) == 1 and not isinstance(values[0][1], (dict, list)):
+        return fieldset.keyed_by(*values[0])
+    return fieldset.keyed(values)
+
+
+def _set_element(item: Any) -> str:
+    if isinstance(item, dict):
+        raise Unkeyed("associative list without keys has an element that's a map type")
+    if isinstance(item, list):
+        raise Unkeyed("not supported: associative list with lists as elements")
+    if item is None:
+        raise Unkeyed("associative list without keys has an element that's an explicit null")
+    return fieldset.valued(item)
+
+
+# ---- what does not fit -----------------------------------------------------------------------------
+
+
+def faults(value: Any, node: Node) -> Iterator[Fault]:
+    """What of a value the schema does not allow. Null fits everywhere but in lists whose items are told apart.
+
+    Upstream: TypedValue.Validate
+    """
+    form = node.form
+    if value is None or form == ANY:
+        return
+    if form == SCALAR:
+        if words := _scalar_fault(value, node.scalar):
+            yield "", words
+    elif form in (OBJECT, MAP):
+        if not isinstance(value, dict):
+            yield "", f"expected map, got {_printed(value)}"
+        else:
+            yield from _map_faults(value, node)
+    elif not isinstance(value, list):
+        yield "", f"expected list, got {_printed(value)}"
+    else:
+        yield from _list_faults(value, node)
+
+
+def _scalar_fault(value: Any, scalar: str) -> str:
+    """Upstream: validateScalar"""
+    if scalar == "string":
+        return "" if isinstance(value, str) else f"expected string, got &value.valueUnstructured{{Value:{_syntax(value)}}}"
+    if scalar == "boolean":
+        return "" if isinstance(value, bool) else f"expected boolean, got {_printed(value)}"
+    if scalar == "numeric":
+        if isinstance(value, _NUMBERS) and not isinstance(value, bool):
+            return ""
+        return f"expected numeric (int or float), got {goprint.go_types[type(value)]}"
+    return f"expected any scalar, got {_printed(value)}" if isinstance(value, (dict, list)) else ""
+
+
+def _map_faults(value: dict[str, Any], node: Node) -> Iterator[Fault]:
+    for name, item in value.items():
+        inner = node.element if node.form == MAP else node.fields.get(name)
+        if inner is None:
+            yield f".{name}", "field not declared in schema"
+            # Nothing more is said about an object with a field that there is not.
+            return
+        for at, words in faults(item, inner):
+            yield f".{name}{at}", words
+
+
+def _list_faults(value: list[Any], node: Node) -> Iterator[Fault]:
+    assert node.element is not None
+    seen = set[str]()
+    for index, item in enumerate(value):
+        if node.form == LIST:
+            where = f"[{index}]"
+        else:
+            try:
+                key = element(node, item)
+            except Unkeyed as error:
+                yield "", f"element {index}: {error}"
+                return
+            where = fieldset.shown(key)
+            if key in seen:
+                yield "", f"duplicate entries for key {where}"
+            seen.add(key)
+        for at, words in faults(item, node.element):
+            yield where + at, words
+
+
+def _printed(value: Any) -> str:
+    """The value in its wrapping, by Go's ``%v``."""
+    return f"&{{{goprint.plain(value)}}}"
+
+
+def _syntax(value: Any) -> str:
+    """The value by Go's ``%#v``."""
+    if value is None:
+        return "interface {}(nil)"
+    if isinstance(value, str):
+        return gotext.quote(value)
+    if isinstance(value, dict):
+        inside = ", ".join(f"{gotext.quote(name)}:{_syntax(value[name])}" for name in sorted(value))
+        return f"map[string]interface {{}}{{{inside}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(map(_syntax, value))}}}"
+    return goprint.plain(value)
+
+
+# ---- the fields of a value -------------------------------------------------------------------------
+
+
+def named(value: Any, node: Node) -> Tree:
+    """The fields that an object names: what an applier owns. Of objects only the scalars and the empty ones are members.
+
+    Upstream: TypedValue.ToFieldSet
+    """
+    return _named(value, node) or {}
+
+
+def _named(value: Any, node: Node) -> Tree | None:
+    """The node of a value; None if it names nothing."""
+    if node.leaf:
+        return {}
+    if not value:
+        return None
+    if node.form in (SET, KEYED):
+        return _named_items(value, node)
+    out: Tree = {}
+    for name in sorted(value):
+        item = value[name]
+        inner = node.element if node.form == MAP else node.fields.get(name)
+        below = _named(item, inner) if inner else {}
+        if item is None or item == {}:
+            out[f"f:{name}"] = {}
+        elif node.form == MAP:
+            out[f"f:{name}"] = fieldset.as_member(below or {})
+        elif below is not None:
+            out[f"f:{name}"] = below
+    return out or None
+
+
+def _named_items(items: list[Any], node: Node) -> Tree:
+    """Each item is a member itself; one that stands there several times is nothing else."""
+    assert node.element is not None
+    out: Tree = {}
+    for item in items:
+        key = element(node, item)
+        out[key] = {} if key in out else fieldset.as_member(_named(item, node.element) or {})
+    return fieldset.in_order(out)
+
+
+def whole(value: Any, node: Node) -> Tree:
+    """The node of a value that comes or goes as a whole: it and everything in it are members.
+
+    Upstream: compareWalker.compare, with one side nil
+    """
+    if node.leaf or not value:
+        return {}
+    out: Tree = {SELF: {}}
+    form = node.form
+    if form == OBJECT:
+        fields = node.fields
+        for name in sorted(value):
+            inner = fields.get(name)
+            out[f"f:{name}"] = {} if inner is None or inner.leaf else whole(value[name], inner)
+        return out
+    assert node.element is not None
+    if form == MAP:
+        for name in sorted(value):
+            out[f"f:{name}"] = whole(value[name], node.element)
+        return out
+    for item in value:
+        key = element(node, item)
+        out[key] = {} if key in out else whole(item, node.element)
+    return fieldset.in_order(out)
+
+
+# ---- sets and the schema ---------------------------------------------------------------------------
+
+
+def with_parents(tree: Tree, node: Node | None) -> Tree:
+    """The set with every declared field that has members below it; not the items of lists or the keys of maps.
+
+    Upstream: Set.EnsureNamedFieldsAreMembers
+    """
+    out: Tree = {}
+    for key, below in tree.items():
+        inner, declared = _inside(node, key)
+        if below:
+            below = with_parents(below, inner)
+            out[key] = fieldset.as_member(below) if declared else below
+        else:
+            out[key] = below
+    return out
+
+
+def _inside(node: Node | None, key: str) -> tuple[Node | None, bool]:
+    """What an element of a set leads to, and whether it is a declared field."""
+    if node is None:
+        return None, False
+    if key.startswith("f:"):
+        if node.form == OBJECT:
+            inner = node.fields.get(key[2:])
+            return inner, inner is not None
+        return (node.element, False) if node.form == MAP else (None, False)
+    return (node.element, False) if key.startswith("k:") and node.form in (SET, KEYED, LIST) else (None, False)
+
+
+def reconciled(tree: Tree, value: Any, node: Node) -> Tree:
+    """The set as it would be had the schema always been this one; BadFields for what is no set.
+
+    Below what is owned as one value there is nothing, and who owns as one what is not owned so owns all that is in it.
+    Upstream: ReconcileFieldSetWithSchema
+    """
+    changed: Tree = {}
+    members: dict[str, Any] | None = None
+    for key, below in tree.items():
+        inner = node.fields.get(key[2:]) if node.form == OBJECT else node.element
+        if key == SELF or inner is None or (below == {} and inner.leaf):
+            continue
+        if members is None:
+            members = _members(value, node)
+        new = _reconciled_node(below, members.get(key if node.form == KEYED else key[2:]), inner)
+        if new is not below:
+            changed[key] = new
+    return {**tree, **changed} if changed else tree
+
+
+def _reconciled_node(below: Any, value: Any, node: Node) -> Tree:
+    if not isinstance(below, dict):
+        raise fieldset.BadFields("expected an object")
+    if below:
+        return {} if node.leaf and node.form not in (SCALAR, ANY) else reconciled(below, value, node)
+    inside = named(value, node)
+    return {SELF: {}, **inside} if inside else below
+
+
+def _members(value: Any, node: Node) -> dict[str, Any]:
+    """What a value holds, by field or by element; of items with the same key nothing is told."""
+    if isinstance(value, dict):
+        return value
+    found: dict[str, Any] = {}
+    for item in value if isinstance(value, list) and node.form == KEYED else ():
+        key = element(node, item)
+        found[key] = None if key in found else item
+    return found
