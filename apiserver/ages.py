@@ -52,14 +52,11 @@ def short(seconds: float) -> str:
     if whole < -1:
         return INVALID
     whole = max(whole, 0)
-    for limit, (unit, letter), finer in _STEPS:
-        if whole >= limit:
-            continue
-        text = f"{whole // unit}{letter}"
-        if finer and (rest := whole % unit // finer[0]):
-            text += f"{rest}{finer[1]}"
-        return text
-    raise AssertionError(seconds)
+    (unit, letter), finer = next((coarse, fine) for limit, coarse, fine in _STEPS if whole < limit)
+    text = f"{whole // unit}{letter}"
+    if finer and (rest := whole % unit // finer[0]):
+        text += f"{rest}{finer[1]}"
+    return text
 
 
 def _fraction(time: str) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,14 +144,14 @@ class Journal:
             raise StoreError(f"{self.path}: damaged: an object has no metadata")
         return obj
 
-    def write(self, rows: Iterable[Row], version: int) -> None:
-        """Writes all of it or nothing; it is in the file when this returns."""
+    def write(self, rows: Sequence[Row]) -> None:
+        """Writes all of it or nothing; it is in the file when this returns. The last row has the highest version."""
         try:
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 for row in rows:
                     self._apply(row)
-                self._database.execute("UPDATE counter SET version = ?", (version,))
+                self._database.execute("UPDATE counter SET version = ?", (rows[-1].version,))
                 self._database.execute("COMMIT")
             except BaseException:
                 if self._database.in_transaction:

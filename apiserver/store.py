@@ -125,6 +125,8 @@ class Store:
         self._writing = threading.Lock()
         """Held by the one who writes, while the database writes. Readers never wait for it."""
         self._closed = False
+        self._fault: str | None = None
+        """Why the last write to the database failed."""
         self._shelves: dict[tuple[str, str], _Shelf] = {}
         self._baseline: dict[Place, Object] = {}
         self._load(history)
@@ -166,9 +168,14 @@ class Store:
         """The version of the last change."""
         return self._history.version
 
+    @property
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds that are kept."""
         return tuple(self._kinds.values())
+
+    def broken(self) -> str | None:
+        """What keeps the store from being written to; None if nothing does."""
+        return "the store is closed" if self._closed else self._fault
 
     def get(self, kind: Kind, namespace: str, name: str) -> Entry | None:
         return self._shelves[kind.group, kind.plural].by_key.get(key(namespace, name))
@@ -219,9 +226,8 @@ class Store:
             if self._closed:
                 raise StoreError("the store is closed")
             events = builtins.list(self._planned(writes))
-            if self._journal is not None and events:
-                rows = zip(map(_place, writes), (event.version for event in events), bodies, strict=True)
-                self._journal.write((Row(*row, bootstrap) for row in rows), events[-1].version)
+            plan = zip(writes, events, bodies, strict=True)
+            self._save([Row(_place(write), event.version, body, bootstrap) for write, event, body in plan])
             if bootstrap:
                 self._baseline = self._baseline | {_place(write): write.obj for write in writes if write.obj is not None}
             self._apply(events)
@@ -229,6 +235,16 @@ class Store:
 
     def _body(self, write: Write) -> str | None:
         return None if write.obj is None or self._journal is None else dumps(write.obj)
+
+    def _save(self, rows: Sequence[Row]) -> None:
+        if self._journal is None or not rows:
+            return
+        try:
+            self._journal.write(rows)
+        except StoreError as error:
+            self._fault = str(error)
+            raise
+        self._fault = None
 
     def _planned(self, writes: Sequence[Write]) -> Iterator[Event]:
         """What the writes come to. Later ones see what earlier ones have done."""
@@ -271,7 +287,7 @@ class Store:
     def _way_back(self) -> Iterator[Write]:
         there = {
             Place(kind.group, kind.plural, entry.obj["metadata"].get("namespace", ""), entry.obj["metadata"]["name"]): entry
-            for kind in self.kinds()
+            for kind in self.kinds
             for entry in self.list(kind)[0]
         }
         for place, entry in there.items():

@@ -8,8 +8,8 @@ MAX_SIZE = 128 * 1024 * 1024
 MAX_DEPTH = 500
 """Levels of nesting. go-yaml stops at 10,000; what walks our values is Python, whose calls nest 1,000 deep. Manifests need 20."""
 
-LONGEST_SECOND_READING = 1_000_000
-"""Characters. What libyaml stumbles over is read again in Python, far slower: some ten seconds for a text of this length."""
+LONGEST_SECOND_READING = 3 * 1024 * 1024
+"""Characters; the API server takes no larger body. What libyaml stumbles over is read again in Python, which is far slower."""
 
 # go-yaml's own guard against alias bombs: of up to 400,000 nodes 99 % may come from aliases, of 4 million and more 10 %.
 ALIAS_FREE = 100

@@ -63,7 +63,7 @@ def _numeric(text: str) -> int | float | None:
     digits = text.replace("_", "")
     if match := re.fullmatch(_INTEGER, digits):
         value = _integer(match)
-        if _INT64_MIN <= value <= INT64_MAX or (value <= _UINT64_MAX and value > 0 and not match[1]):
+        if _INT64_MIN <= value <= INT64_MAX or (INT64_MAX < value <= _UINT64_MAX and not match[1]):
             return value
     if re.fullmatch(_DECIMAL, digits):
         return _finite(digits)
@@ -75,7 +75,10 @@ def _numeric(text: str) -> int | float | None:
 
 def _integer(match: re.Match[str]) -> int:
     group = match.lastindex or 0
-    return int(match[1] + (match[group] or "0"), _BASES[group - 2])
+    base = _BASES[group - 2]
+    if base == 10 and len(match[0]) > 21:
+        return _UINT64_MAX + 1  # too large at a glance; Python would refuse to read thousands of digits
+    return int(match[1] + (match[group] or "0"), base)
 
 
 def _finite(digits: str) -> float | None:

@@ -11,6 +11,7 @@ libyaml 0.2.5 and go-yaml v2 differ in these, and go-yaml is right here:
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from goyaml import nodes
@@ -32,6 +33,10 @@ _DISPUTED = (
 class _ReadAgain(Exception):
     """libyaml may have read this otherwise than go-yaml does."""
 
+    def __init__(self, message: str, place: Place) -> None:
+        super().__init__(message)
+        self.place = place
+
 
 def libyaml() -> Any:
     """libyaml's parser, or None where PyYAML was built without it."""
@@ -42,12 +47,12 @@ def libyaml() -> Any:
     return CParser
 
 
-def tree(text: str, first_line: int = 1, name: str = "") -> nodes.Tree:
+def tree(text: str, first_line: int = 1) -> nodes.Tree:
     """The first document of the text; of an empty text the document is null."""
     try:
         return _tree(text, first_line)
     except YamlError as error:
-        error.name = name
+        _keep_inside(error, text, first_line)
         raise
 
 
@@ -57,14 +62,18 @@ def _tree(text: str, first_line: int) -> nodes.Tree:
     parser = libyaml()
     if parser is None or "\ufeff" in text:
         return _read_in_python(text, first_line)
+    short = len(text) <= LONGEST_SECOND_READING
     try:
         return _compose(parser(text), text, first_line, trusted=False)
-    except _ReadAgain:
+    except _ReadAgain as doubt:
+        if not short:
+            raise YamlError(f"{doubt}; not decided in a document of this size", *doubt.place) from None
         return _read_in_python(text, first_line)
     except YamlError as error:
-        if error.message not in _DISPUTED or len(text) > LONGEST_SECOND_READING:
-            raise
-        return _read_in_python(text, first_line)
+        if short and error.message in _DISPUTED:
+            with suppress(YamlError):
+                return _read_in_python(text, first_line)
+        raise
 
 
 def _read_in_python(text: str, first_line: int) -> nodes.Tree:
@@ -105,7 +114,7 @@ def _feed(composer: nodes.Composer, parser: Any, text: str, trusted: bool) -> No
             composer.end()
         elif kind is events.MappingStartEvent or kind is events.SequenceStartEvent:
             if not trusted and event.tag is not None and composer.open and composer.open[-1].flow:
-                raise _ReadAgain
+                raise _ReadAgain("a tag in a flow collection", composer.place(event.start_mark))
             composer.start(event, kind is events.MappingStartEvent)
         elif kind is events.AliasEvent:
             composer.alias(event)
@@ -115,15 +124,17 @@ def _feed(composer: nodes.Composer, parser: Any, text: str, trusted: bool) -> No
         elif kind is not events.StreamStartEvent:
             # go-yaml has looked at the next token by now, and refuses it if it cannot be one.
             if not trusted and text[event.start_mark.index : event.start_mark.index + 3] not in ("", "---", "..."):
-                raise _ReadAgain
+                raise _ReadAgain("text after the document", composer.place(event.start_mark))
             return
 
 
 def _distrust(event: Any, composer: nodes.Composer, text: str, escapes: bool) -> None:
     """Look at a scalar from libyaml for what go-yaml would have read otherwise."""
     if composer.open and composer.open[-1].flow:
-        if event.tag is not None or (event.implicit[0] and "?" in event.value):
-            raise _ReadAgain
+        if event.tag is not None:
+            raise _ReadAgain("a tag in a flow collection", composer.place(event.start_mark))
+        if event.implicit[0] and "?" in event.value:
+            raise _ReadAgain("a question mark in a flow collection", composer.place(event.start_mark))
     if escapes and event.style == '"':
         if _slash_escape(text[event.start_mark.index : event.end_mark.index]):
             raise composer.error("found unknown escape character", event.start_mark)
@@ -137,6 +148,7 @@ def _slash_escape(source: str) -> bool:
     return any(match[0] == r"\/" for match in _ESCAPED.finditer(source))
 
 
+_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _REFUSED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -148,5 +160,12 @@ def refuse_characters(text: str, first_line: int) -> None:
 
 def place(text: str, index: int, first_line: int = 1) -> Place:
     """The line and column of a character."""
-    breaks = list(re.finditer("\r\n|[\n\r\x85\u2028\u2029]", text[:index]))
-    return first_line + len(breaks), index - (breaks[-1].end() if breaks else 0) + 1
+    breaks = [match.end() for match in _BREAK.finditer(text, 0, index)]
+    return first_line + len(breaks), index - (breaks[-1] if breaks else 0) + 1
+
+
+def _keep_inside(error: YamlError, text: str, first_line: int) -> None:
+    """What is missed at the end of the text is missed after its last character, not on a line that does not exist."""
+    end = place(text, len(text.rstrip(" \t\r\n")), first_line)
+    if (error.line, error.column) > end:
+        error.line, error.column = end

@@ -34,18 +34,23 @@ def between(sent: Pod, made: Pod, dropped: Dropped, unknown: Sequence[str], old:
     """What differs between the pod as it was read and the pod that would be stored."""
     for complaint in unknown:
         yield Change("unknown", complaint, None, None, "the server does not keep it")
-    gates = {path: gate for gate, path in dropped}
+    for gate, path in dropped:
+        yield Change("dropped", path, None, None, f"gate {gate} is off")
     for place, before, after in _differences(sent, made, ()):
         text = _text(place)
-        if text == "metadata.generation":
+        if text == "metadata.generation" or any(_one_in_the_other(text, path) for _, path in dropped):
             continue
-        if text in gates:
-            yield Change("dropped", text, before, after, f"gate {gates[text]} is off")
-        elif before is None:
+        if before is None:
             yield Change("defaulted", text, before, after, "not set")
         else:
             yield Change("reset", text, before, after, "not the client's to set" if after is None else "the server's own value")
     yield from _generation(made, old)
+
+
+def _one_in_the_other(a: str, b: str) -> bool:
+    """Whether one path is the other, or leads to it: what was dropped may take what held it along."""
+    short, long = sorted((a, b), key=len)
+    return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")
 
 
 def _generation(made: Pod, old: Pod | None) -> Iterator[Change]:

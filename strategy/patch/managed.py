@@ -7,6 +7,7 @@ deletion write without being noted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +27,6 @@ MOST_UPDATERS = 10
 ANCIENT = "ancient-changes"
 UNKNOWN = "unknown"
 NAME_LIMIT = 128
-API_VERSION = "v1"
 
 STRIPPED = fieldset.of_paths(
     ("apiVersion",),
@@ -49,11 +49,27 @@ STRIPPED = fieldset.of_paths(
 )
 """What nobody is noted for."""
 
-RESET = {
+POD_RESET: Mapping[str, Tree] = {
     "": fieldset.of_paths(("status",)),
     "status": fieldset.of_paths(("spec",), ("metadata", "deletionTimestamp"), ("metadata", "ownerReferences")),
 }
-"""What a write to the pod or to a subresource cannot change, and so does not own. The others own whatever they send."""
+"""What a write to the pod itself or to its status cannot change, and so does not own. Other subresources own all they send."""
+
+
+class Kind(NamedTuple):
+    """The kind of the objects: what it is called, and what its writers do not own."""
+
+    types: Types
+    kind: str = "Pod"
+    api_version: str = "v1"
+    type_name: str = "Pod"
+    """Its name in the types table."""
+    reset: Mapping[str, Tree] = POD_RESET
+    """By subresource, the empty one for the object itself: the fields that a write there cannot change."""
+
+    @property
+    def node(self) -> Node:
+        return schema.of(self.types).object(self.type_name)
 
 
 class Writer(NamedTuple):
@@ -124,7 +140,7 @@ def _client(user_agent: str) -> str:
 # ---- entries ---------------------------------------------------------------------------------------
 
 
-def decode(entries: Any, *, trusted: bool = False) -> Managers:
+def decode(entries: Any, api_version: str, *, trusted: bool = False) -> Managers:
     """The managers of an object. ``trusted`` are entries that ``encode`` has made: their fields are not spelled anew.
 
     Upstream: DecodeManagedFields
@@ -147,26 +163,26 @@ def decode(entries: Any, *, trusted: bool = False) -> Managers:
             raise Undecodable(f"error decoding set: {error}") from None
         known = Id(entry.get("manager", ""), operation, version if operation == UPDATE else "", entry.get("subresource", ""))
         # What was noted for another version of the type is forgotten.
-        if version == API_VERSION:
+        if version == api_version:
             managers[known] = Entry(fields, entry.get("time"))
     return managers
 
 
-def encode(managers: Managers) -> list[Pod] | None:
+def encode(managers: Managers, api_version: str) -> list[Pod] | None:
     """The entries: appliers first, then by time, manager, version and subresource; None if there are none.
 
     Upstream: encodeManagedFields
     """
-    entries = [_encoded(known, entry) for known, entry in managers.items()]
+    entries = [_encoded(known, entry, api_version) for known, entry in managers.items()]
     if len(entries) > 1:
         entries.sort(key=_place)
     return entries or None
 
 
-def _encoded(known: Id, entry: Entry) -> Pod:
+def _encoded(known: Id, entry: Entry, api_version: str) -> Pod:
     made: Pod = {"manager": known.manager} if known.manager else {}
     made["operation"] = known.operation
-    made["apiVersion"] = API_VERSION
+    made["apiVersion"] = api_version
     if entry.time is not None:
         made["time"] = entry.time
     made["fieldsType"] = "FieldsV1"
@@ -187,24 +203,24 @@ def _seconds(time: str | None) -> int:
 # ---- ordinary writes -------------------------------------------------------------------------------
 
 
-def updated(live: Pod | None, new: Pod, by: Writer, types: Types, kind: str = "Pod") -> list[Pod] | None:
+def updated(live: Pod | None, new: Pod, by: Writer, what: Kind) -> list[Pod] | None:
     """The entries after an ordinary write: the writer owns what it has changed, nobody owns what is gone.
 
     ``live`` is None on create. ``new`` is the object as it was read and defaulted. None means that there are no entries.
     Upstream: FieldManager.Update
     """
-    managers = _told(live, new, by.subresource)
+    managers = _told(live, new, by.subresource, what.api_version)
     if not managers and live is not None:
         # An object without entries goes without until somebody applies.
         return None
     try:
-        managers = update(managers, live, new, by, types, kind)
+        managers = update(managers, live, new, by, what)
     except (fieldset.BadFields, typed.Unkeyed):
         return None if live is None else live["metadata"].get("managedFields")
-    return encode(_capped(managers))
+    return encode(_capped(managers, what.api_version), what.api_version)
 
 
-def _told(live: Pod | None, new: Pod, subresource: str) -> Managers:
+def _told(live: Pod | None, new: Pod, subresource: str, api_version: str) -> Managers:
     """The managers of the request where it may say, else those of the stored object.
 
     Upstream: decodeLiveOrNew
@@ -215,31 +231,32 @@ def _told(live: Pod | None, new: Pod, subresource: str) -> Managers:
         if sent in ([], [{}]):
             return {}
         try:
-            if managers := decode(sent):
+            if managers := decode(sent, api_version):
                 return managers
         except Undecodable:
             pass
     try:
-        return decode(stored, trusted=True)
+        return decode(stored, api_version, trusted=True)
     except Undecodable:
         return {}
 
 
-def update(managers: Managers, live: Pod | None, new: Pod, by: Writer, types: Types, kind: str = "Pod") -> Managers:
+def update(managers: Managers, live: Pod | None, new: Pod, by: Writer, what: Kind) -> Managers:
     """The managers after an ordinary write.
 
     Upstream: Updater.Update, managedFieldsUpdater.Update
     """
-    node = schema.of(types).object(kind)
-    old = shape.zero(kind, types) if live is None else bare(live)
+    node = what.node
+    old = shape.zero(what.type_name, what.types) if live is None else bare(live)
     if live is not None:
         managers = reconciled(managers, old, node)
-    changes = compare.between(old, bare(shape.prune(new, kind, types)), node).apart_from(RESET.get(by.subresource, {}))
+    pruned = bare(shape.prune(new, what.type_name, what.types))
+    changes = compare.between(old, pruned, node).apart_from(what.reset.get(by.subresource, {}))
     taken = changes.taken
     managers = left(managers, changes, taken)
     mine = fieldset.difference(taken, STRIPPED)
     if mine:
-        me = Id(by.manager or UNKNOWN, UPDATE, API_VERSION, by.subresource)
+        me = Id(by.manager or UNKNOWN, UPDATE, what.api_version, by.subresource)
         before = managers.get(me)
         managers[me] = Entry(fieldset.union(before.fields, mine) if before else mine, by.now)
     return managers
@@ -268,7 +285,7 @@ def bare(obj: Pod) -> Pod:
     return {**obj, "metadata": {key: value for key, value in meta.items() if key != "managedFields"}}
 
 
-def _capped(managers: Managers) -> Managers:
+def _capped(managers: Managers, api_version: str) -> Managers:
     """Of more than ten updaters the oldest become one, which is as old as the youngest of them.
 
     Upstream: capManagersManager.capUpdateManagers
@@ -278,7 +295,7 @@ def _capped(managers: Managers) -> Managers:
     if many <= 0:
         return managers
     updaters.sort(key=lambda known: (_seconds(managers[known].time), known.text))
-    bucket = Id(ANCIENT, UPDATE, API_VERSION, "")
+    bucket = Id(ANCIENT, UPDATE, api_version, "")
     out = dict(managers)
     first = updaters[0]
     for known in updaters[1 : many + 1]:

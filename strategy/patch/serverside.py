@@ -1,7 +1,7 @@
 """Server-side apply: an object merged into the stored one by what each manager owns.
 
-``apply`` gives the merged object, not yet read, with the entries of metadata.managedFields that go with it; ``read`` reads it. What
-comes after is what comes after any other patch, or after a create if nothing was stored.
+``apply`` gives the merged object, not yet read, with the entries of metadata.managedFields that go with it; ``read`` reads it.
+What comes after is what comes after any other patch, or after the reading of a create if nothing was stored.
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strategy import errors, gotext, scheme, shape
 from strategy.context import Pod
-from strategy.patch import combine, compare, fieldset, lastapplied, managed, schema, typed, unstructured
-from strategy.patch.managed import APPLY, Entry, Id, Managers, Undecodable, Writer
+from strategy.patch import combine, compare, fieldset, lastapplied, managed, typed, unstructured
+from strategy.patch.managed import APPLY, Entry, Id, Kind, Managers, Undecodable, Writer
 from strategy.walk import described
 
 if TYPE_CHECKING:
     from strategy.patch.fieldset import Tree
-    from strategy.patch.schema import Node
     from strategy.shape import Decoded, Decoder
-    from strategy.types import Types
 
 BEFORE_FIRST = "before-first-apply"
 MANAGED = "metadata.managedFields must be nil"
@@ -52,7 +50,7 @@ class _Conflicts(Exception):
         self.found = found
 
 
-def apply(live: Pod | None, body: Any, by: Writer, force: bool, types: Types, kind: str = "Pod") -> Applied:
+def apply(live: Pod | None, body: Any, by: Writer, force: bool, what: Kind) -> Applied:
     """The stored object, or nothing, with ``body`` applied by a manager; ``body`` is the parsed YAML or JSON of the request.
 
     Raises ApplyConflict, unless it is forced, where that would change what others own, and the ApiError of a body that cannot be
@@ -60,13 +58,13 @@ def apply(live: Pod | None, body: Any, by: Writer, force: bool, types: Types, ki
     Upstream: FieldManager.Apply
     """
     try:
-        managers = managed.decode((live or {"metadata": {}})["metadata"].get("managedFields"))
+        managers = managed.decode(live["metadata"].get("managedFields") if live else None, what.api_version)
     except Undecodable as error:
         raise errors.ServerError(f"failed to decode managed fields: {error}") from None
     sent = _body(body)
-    _right_type(sent, kind)
+    _right_type(sent, what)
     kubectl = by.manager == lastapplied.KUBECTL
-    work = _Work(live, sent, by, types, kind)
+    work = _Work(live, sent, by, what)
     try:
         value, managers = work.run(managers, force)
     except _Conflicts as conflicts:
@@ -74,17 +72,17 @@ def apply(live: Pod | None, body: Any, by: Writer, force: bool, types: Types, ki
         if found:
             raise _refused(found) from None
         value, managers = work.run(managers, force=True)
-    return Applied(value, managed.encode(managers), sent, kubectl)
+    return Applied(value, managed.encode(managers, what.api_version), sent, kubectl)
 
 
-def read(applied: Applied, stored: Pod | None, decoder: Decoder, kind: str = "Pod") -> Decoded:
+def read(applied: Applied, stored: Pod | None, decoder: Decoder, what: Kind) -> Decoded:
     """The merged object, read as the server reads it: a private copy, with the entries in it, not yet defaulted.
 
     Upstream: structuredMergeManager.Apply, lastAppliedUpdater.Apply
     """
     try:
-        value, _ = unstructured.convert(applied.value, stored or {}, decoder.types, scheme.type_name("", kind))
-        decoded = decoder.resolve(value, kind)
+        value, _ = unstructured.convert(applied.value, stored or {}, what.types, what.type_name)
+        decoded = decoder.resolve(value, what.kind, what.api_version)
     except (unstructured.Unconvertible, shape.DecodeError) as error:
         about = f"unable to convert unstructured object to {_gvk(applied.applied)}: {error}"
         raise errors.ServerError(f"failed to convert new object ({_named(applied.applied)}) to proper version: {about}") from None
@@ -109,9 +107,9 @@ def _body(body: Any) -> Pod:
     return body
 
 
-def _right_type(sent: Pod, kind: str) -> None:
+def _right_type(sent: Pod, what: Kind) -> None:
     """Upstream: versionCheckManager.Apply"""
-    if sent.get("apiVersion") != managed.API_VERSION or sent.get("kind") != kind:
+    if sent.get("apiVersion") != what.api_version or sent.get("kind") != what.kind:
         raise errors.BadRequest(f"invalid object type: {_gvk(sent)}")
 
 
@@ -131,8 +129,10 @@ def _named(sent: Pod) -> str:
     """
     meta = sent.get("metadata")
     name, namespace = (
-        value if isinstance(value := meta.get(key), str) else "" for key in ("name", "namespace")
-    ) if isinstance(meta, dict) else ("", "")
+        (value if isinstance(value := meta.get(key), str) else "" for key in ("name", "namespace"))
+        if isinstance(meta, dict)
+        else ("", "")
+    )
     return f"{namespace}/{name}; {_gvk(sent)}"
 
 
@@ -149,14 +149,13 @@ def _sends_entries(sent: Pod) -> bool:
 class _Work:
     """One apply: the stored object, what is sent, and who sends it."""
 
-    def __init__(self, live: Pod | None, sent: Pod, by: Writer, types: Types, kind: str) -> None:
+    def __init__(self, live: Pod | None, sent: Pod, by: Writer, what: Kind) -> None:
         self.stored = live
-        self.live = shape.zero(kind, types) if live is None else managed.bare(live)
+        self.live = shape.zero(what.type_name, what.types) if live is None else managed.bare(live)
         self.sent = sent
         self.by = by
-        self.types = types
-        self.kind = kind
-        self.node: Node = schema.of(types).object(kind)
+        self.what = what
+        self.node = what.node
         self.me = Id(by.manager, APPLY, "", by.subresource)
 
     def run(self, managers: Managers, force: bool) -> tuple[Pod, Managers]:
@@ -166,12 +165,12 @@ class _Work:
         """
         if not managers and self.stored is not None:
             first = self.by._replace(manager=BEFORE_FIRST)
-            managers = managed.update({}, None, self.stored, first, self.types, self.kind)
+            managers = managed.update({}, None, self.stored, first, self.what)
         self._check()
         managers = managed.reconciled(managers, self.live, self.node)
         value = combine.merged(self.live, self.sent, self.node)
         last = managers.get(self.me, Entry({}, None))
-        reset = managed.RESET.get(self.by.subresource, {})
+        reset = self.what.reset.get(self.by.subresource, {})
         mine = fieldset.without(typed.named(self.sent, self.node), reset)
         others = {known: entry for known, entry in managers.items() if known != self.me}
         value = self._pruned(value, [mine, *(entry.fields for entry in others.values())], last.fields)
@@ -224,7 +223,7 @@ class _Work:
 
         Upstream: lastAppliedManager.Apply
         """
-        owned = lastapplied.owned(self.live, self.node, managed.API_VERSION)
+        owned = lastapplied.owned(self.live, self.node, self.what.api_version)
         if owned is None:
             return found
         left = {known: fieldset.difference(tree, owned) for known, tree in found.items()}

@@ -1,0 +1,210 @@
+"""What the server says about itself: the paths, groups and resources that it serves, and its version. No more than there is."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from apiserver.kinds import KINDS, Kind, groups
+
+Object = dict[str, Any]
+
+AGGREGATED: Final = "apidiscovery.k8s.io/v2"
+BUILD: Final = "podstrat"
+
+# The order in which the server names the groups; others follow.
+_ORDER: Final = (
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "policy",
+    "admissionregistration.k8s.io",
+    "coordination.k8s.io",
+    "resource.k8s.io",
+)
+_STATUS_VERBS: Final = ("get", "patch", "update")
+_OTHER_PATHS: Final = ("/healthz", "/livez", "/metrics", "/openapi/v3", "/openapi/v3/", "/readyz", "/version")
+_MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def api_versions(address: str) -> Object:
+    """``/api``: the versions of the core group; ``address`` is the server's host and port."""
+    return {
+        "kind": "APIVersions",
+        "versions": list(groups()[""]),
+        "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}],
+    }
+
+
+def api_group_list() -> Object:
+    """``/apis``: every group but the core group."""
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(each) for each in _named_groups()]}
+
+
+def api_group(group: str) -> Object | None:
+    """``/apis/GROUP``; None if there is no such group."""
+    if not group or group not in groups():
+        return None
+    return {"kind": "APIGroup", "apiVersion": "v1", **_group(group)}
+
+
+def api_resource_list(group: str, version: str) -> Object | None:
+    """``/api/v1`` and ``/apis/GROUP/VERSION``: the resources with their subresources; None if there is no such version."""
+    if version not in groups().get(group, ()):
+        return None
+    head = {"kind": "APIResourceList"}
+    if group:  # the list of the core group is older than the field
+        head["apiVersion"] = "v1"
+    resources = sorted(_resources(_in(group, version)), key=lambda each: str(each["name"]))
+    return {**head, "groupVersion": _joined(group, version), "resources": resources}
+
+
+def aggregated_core() -> Object:
+    """``/api`` in one document: the core group with all its resources."""
+    return _aggregated([""])
+
+
+def aggregated_groups() -> Object:
+    """``/apis`` in one document: the other groups with all their resources."""
+    return _aggregated(_named_groups())
+
+
+def version(release: str) -> Object:
+    """``/version`` of a server that is as a release is: ``1.37``."""
+    major, minor = release.split(".")
+    return {
+        "major": major,
+        "minor": minor,
+        "emulationMajor": major,
+        "emulationMinor": minor,
+        "minCompatibilityMajor": major,
+        "minCompatibilityMinor": str(int(minor) - 1),
+        "gitVersion": f"v{release}.0+{BUILD}",
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": sys.implementation.name,
+        "platform": _platform(),
+    }
+
+
+def root_paths() -> Object:
+    """``/``: the paths that there are."""
+    groups_and_versions = [
+        path
+        for group, versions in groups().items()
+        if group
+        for path in (f"/apis/{group}", *(f"/apis/{group}/{each}" for each in versions))
+    ]
+    return {"paths": sorted(("/api", "/api/v1", "/apis", *groups_and_versions, *_OTHER_PATHS))}
+
+
+def _named_groups() -> list[str]:
+    found = [group for group in groups() if group]
+    return sorted(found, key=lambda group: _ORDER.index(group) if group in _ORDER else len(_ORDER))
+
+
+def _group(group: str) -> Object:
+    versions = [{"groupVersion": _joined(group, each), "version": each} for each in groups()[group]]
+    return {"name": group, "versions": versions, "preferredVersion": versions[0]}
+
+
+def _in(group: str, version: str) -> list[Kind]:
+    return [each for each in KINDS if (each.group, each.version) == (group, version)]
+
+
+def _resources(kinds: Iterable[Kind]) -> Iterator[Object]:
+    """The entries of a resource list: a kind, and each of its subresources as ``pods/status``."""
+    for kind in kinds:
+        entry: Object = {
+            "name": kind.plural,
+            "singularName": kind.singular,
+            "namespaced": kind.namespaced,
+            "kind": kind.kind,
+            "verbs": list(kind.verbs),
+        }
+        _names(entry, kind)
+        if kind.stored:
+            entry["storageVersionHash"] = _storage_version_hash(kind)
+        yield entry
+        for name, group, version, named, verbs in _subresources(kind):
+            entry = {"name": f"{kind.plural}/{name}", "singularName": "", "namespaced": kind.namespaced}
+            if (group, version) != (kind.group, kind.version):
+                entry |= {"group": group, "version": version}
+            yield {**entry, "kind": named, "verbs": list(verbs)}
+
+
+def _subresources(kind: Kind) -> Iterator[tuple[str, str, str, str, tuple[str, ...]]]:
+    """Name, group, version, kind and verbs of each subresource."""
+    if kind.has_status:
+        yield "status", kind.group, kind.version, kind.kind, _STATUS_VERBS
+    for name, named, verbs in kind.subresources:
+        api_version, _, of_its_own = named.rpartition(" ")
+        group, _, version = api_version.rpartition("/") if api_version else (kind.group, "", kind.version)
+        yield name, group, version, of_its_own, verbs
+
+
+def _aggregated(named: Iterable[str]) -> Object:
+    served = groups()
+    items = [
+        {
+            "metadata": {"name": group} if group else {},
+            "versions": [
+                {"version": each, "resources": _resources_in_one(_in(group, each)), "freshness": "Current"}
+                for each in served[group]
+            ],
+        }
+        for group in named
+    ]
+    return {"kind": "APIGroupDiscoveryList", "apiVersion": AGGREGATED, "metadata": {}, "items": items}
+
+
+def _resources_in_one(kinds: Iterable[Kind]) -> list[Object]:
+    found = []
+    for kind in sorted(kinds, key=lambda each: each.plural):
+        entry: Object = {
+            "resource": kind.plural,
+            "responseKind": {"group": kind.group, "version": kind.version, "kind": kind.kind},
+            "scope": "Namespaced" if kind.namespaced else "Cluster",
+            "singularResource": kind.singular,
+            "verbs": list(kind.verbs),
+        }
+        _names(entry, kind)
+        if subresources := sorted(_subresources(kind)):
+            entry["subresources"] = [
+                {
+                    "subresource": name,
+                    "responseKind": {"group": group, "version": version, "kind": named},
+                    "verbs": list(verbs),
+                }
+                for name, group, version, named, verbs in subresources
+            ]
+        found.append(entry)
+    return found
+
+
+def _names(entry: Object, kind: Kind) -> None:
+    """What else a resource is called."""
+    if kind.short_names:
+        entry["shortNames"] = list(kind.short_names)
+    if kind.categories:
+        entry["categories"] = list(kind.categories)
+
+
+def _storage_version_hash(kind: Kind) -> str:
+    """Upstream: StorageVersionHash"""
+    stored_as = f"{kind.group}/{kind.version}/{kind.kind}"
+    return base64.b64encode(hashlib.sha256(stored_as.encode()).digest()[:8]).decode()
+
+
+def _joined(group: str, version: str) -> str:
+    return f"{group}/{version}" if group else version
+
+
+def _platform() -> str:
+    machine = os.uname().machine if hasattr(os, "uname") else ""
+    return f"{sys.platform}/{_MACHINES.get(machine, machine) or 'unknown'}"
