@@ -96,29 +96,23 @@ class Subscription:
         """The next events, as soon as there are any; none after ``timeout`` seconds. Raises Closed or Overflow at the end."""
         if self._closed:
             raise Closed
-        if self._backlog:
-            batch, self._backlog = self._backlog, []
-            return batch
+        batch, self._backlog = self._backlog, []
         try:
-            event = self._queue.get(timeout is None or timeout > 0, timeout if timeout is None else max(timeout, 0))
-        except Empty:
-            return []
-        batch = []
-        while event is not None:
-            batch.append(event)
-            try:
+            event = self._queue.get(not batch and (timeout is None or timeout > 0), timeout)
+            while event is not None:
+                batch.append(event)
                 event = self._queue.get_nowait()
-            except Empty:
-                return batch
+        except Empty:
+            return batch
         return self._ended(batch)
 
     def _ended(self, batch: list[Event]) -> list[Event]:
         """The end marker was read: what came before it is still good, unless the reader is asked to stop at once."""
         if self._closed or not self._overflown:
             raise Closed
+        self._queue.put(None)
         if not batch:
             raise Overflow
-        self._queue.put(None)
         return batch
 
     def batches(self, timeout: float | None = None) -> Iterator[list[Event]]:

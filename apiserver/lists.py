@@ -1,13 +1,11 @@
 """Lists: what a query asks for, and the page that answers it.
 
-Which state of the store a list shows is decided by resourceVersion and resourceVersionMatch; a list that is too long for one answer
+resourceVersion and resourceVersionMatch decide which state of the store a list shows. A list that is too long for one answer
 goes on where its continue token says, in the same state.
 """
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -15,10 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from apiserver import selectors
+from apiserver.continuing import LATEST, Continue
 from apiserver.kinds import Kind
-from apiserver.selectors import Selection
+from apiserver.selectors import EVERYTHING, Selection
 from apiserver.store import Compacted, Entry, Store, key_of
-from strategy import errors, field, gotext, jsontext, status
+from strategy import errors, field, gotext, status
 
 Object = dict[str, Any]
 Query = Mapping[str, str | Sequence[str]]
@@ -30,10 +29,12 @@ RETRY_SECONDS = 1
 
 TOO_OLD = "The resourceVersion for the provided list is too old."
 CONTINUE_TOO_OLD = (
-    "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue "
-    "parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided "
-    "token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was "
-    "returned and now may show up in the list."
+    "The provided continue parameter is too old to display a consistent list result. "
+    "You can start a new list without the continue parameter, "
+    "or use the continue token in this response to retrieve the remainder of the results. "
+    "Continuing with the provided token results in an inconsistent list - "
+    "objects that were created, modified, or deleted between the time the first chunk was returned and now "
+    "may show up in the list."
 )
 
 
@@ -77,7 +78,7 @@ def failure(error: errors.ApiError) -> Object:
 class Options:
     """What the query of a list or a watch asks for."""
 
-    selection: Selection = Selection()
+    selection: Selection = EVERYTHING
     watch: bool = False
     bookmarks: bool = False
     resource_version: str = ""
@@ -229,76 +230,6 @@ class InvalidVersion(errors.ServerError):
         super().__init__(str(field.invalid("resourceVersion", text, detail)))
 
 
-# ---- continue tokens -------------------------------------------------------------------------------------
-
-TOKEN_FORM = "meta.k8s.io/v1"
-LATEST = -1
-"""In place of a version: go on in whatever state there is then."""
-
-_NOT_VALID = "continue key is not valid"
-
-
-class Continue(NamedTuple):
-    """Where a list goes on: in the state of a version, with the first key that is not before ``start``."""
-
-    version: int
-    start: str
-
-
-def encoded(at: Continue) -> str:
-    """Upstream: EncodeContinue"""
-    token = json.dumps({"v": TOKEN_FORM, "rv": at.version, "start": at.start}, separators=(",", ":"))
-    return base64.urlsafe_b64encode(token.encode()).decode().rstrip("=")
-
-
-def decoded(token: str) -> Continue:
-    """Upstream: DecodeContinue"""
-    found = _token_fields(token)
-    if found["v"] != TOKEN_FORM:
-        raise _bad_token(f"{_NOT_VALID}: server does not recognize this encoded version {found['v']}")
-    if found["rv"] == 0:
-        raise _bad_token(f"{_NOT_VALID}: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
-    if not found["start"]:
-        raise _bad_token(f"{_NOT_VALID}: encoded start key empty (version meta.k8s.io/v1)")
-    start = found["start"].removeprefix("/")
-    if start and any(part in ("", ".", "..") for part in start.split("/")):
-        raise _bad_token(f"{_NOT_VALID}: {found['start']}")
-    return Continue(found["rv"], start)
-
-
-def _token_fields(token: str) -> Object:
-    try:
-        found = jsontext.parse(_base64(token))
-    except jsontext.JSONError as error:
-        raise _bad_token(f"{_NOT_VALID}: {error.message}") from None
-    names = {"v": (str, ""), "rv": (int, 0), "start": (str, "")}
-    if found is None:
-        found = {}
-    fits = isinstance(found, dict) and all(type(found.get(name, zero)) is kind for name, (kind, zero) in names.items())
-    if not fits or not -(2**63) <= found.get("rv", 0) < 2**63:
-        raise _bad_token(f"{_NOT_VALID}: json: cannot unmarshal into Go value of type storage.continueToken")
-    return {name: found.get(name, zero) for name, (_, zero) in names.items()}
-
-
-_BASE64 = re.compile(r"[A-Za-z0-9_-]*")
-
-
-def _base64(token: str) -> bytes:
-    """Base64 with - and _ and without padding. Upstream: base64.RawURLEncoding"""
-    text = token.replace("\r", "").replace("\n", "")
-    good = _BASE64.match(text)
-    end = good.end() if good else 0
-    if end < len(text):
-        raise _bad_token(f"{_NOT_VALID}: illegal base64 data at input byte {len(text[:end].encode())}")
-    if len(text) % 4 == 1:
-        raise _bad_token(f"{_NOT_VALID}: illegal base64 data at input byte {len(text) - 1}")
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
-
-def _bad_token(text: str) -> errors.BadRequest:
-    return errors.BadRequest(f"invalid continue token: {text}")
-
-
 # ---- pages -----------------------------------------------------------------------------------------------
 
 
@@ -322,14 +253,14 @@ class Page(NamedTuple):
         return found
 
 
+_TYPE = ("kind", "apiVersion")
+
+
 def page(store: Store, kind: Kind, namespace: str | None, options: Options, *, patience: float = PATIENCE) -> Object:
     """The list object that answers a request. In it, the objects do not say their kind."""
     found = entries(store, kind, namespace, options, patience=patience)
     items = [{name: value for name, value in entry.obj.items() if name not in _TYPE} for entry in found.entries]
     return {"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": found.metadata, "items": items}
-
-
-_TYPE = ("kind", "apiVersion")
 
 
 def entries(store: Store, kind: Kind, namespace: str | None, options: Options, *, patience: float = PATIENCE) -> Page:
@@ -363,7 +294,7 @@ def _wanted_version(store: Store, options: Options, patience: float) -> int | No
 
 
 def _continued(store: Store, kind: Kind, namespace: str | None, options: Options) -> Page:
-    at = decoded(options.token)
+    at = Continue.decode(options.token)
     if options.resource_version not in ("", "0"):
         raise errors.BadRequest("specifying resource version is not allowed when using continue")
     if at.version > store.version:
@@ -371,7 +302,7 @@ def _continued(store: Store, kind: Kind, namespace: str | None, options: Options
     try:
         found, current = store.list(kind, namespace, at.version if at.version > 0 else None)
     except Compacted:
-        raise Expired(CONTINUE_TOO_OLD, encoded(Continue(LATEST, at.start))) from None
+        raise Expired(CONTINUE_TOO_OLD, Continue(LATEST, at.start).encode()) from None
     start = bisect_left(found, _prefix(namespace) + at.start, key=lambda entry: key_of(entry.obj))
     return _cut(found[start:], current, options.limit, options.selection, namespace)
 
@@ -402,4 +333,4 @@ def _cut(found: list[Entry], current: int, limit: int, selection: Selection, nam
 
 def _token_after(entry: Entry, current: int, namespace: str | None) -> str:
     key = key_of(entry.obj)
-    return encoded(Continue(current, key.removeprefix(_prefix(namespace)) + "\0"))
+    return Continue(current, key.removeprefix(_prefix(namespace)) + "\0").encode()

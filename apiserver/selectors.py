@@ -431,3 +431,6 @@ class Selection(NamedTuple):
 
     def matches(self, obj: Object) -> bool:
         return self.labels.matches(obj["metadata"].get("labels") or {}) and self.fields.matches(obj)
+
+
+EVERYTHING = Selection()

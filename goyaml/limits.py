@@ -27,5 +27,10 @@ def too_much_aliased(aliased: int, decoded: int) -> bool:
         return False
     low, high = ALIAS_RANGE
     most, least = ALIAS_SHARE
-    part = min(max((decoded - low) / (high - low), 0.0), 1.0)
-    return aliased / decoded > most - (most - least) * part
+    if decoded <= low:
+        share = most
+    elif decoded >= high:
+        share = least
+    else:
+        share = most - (most - least) * (decoded - low) / (high - low)
+    return aliased / decoded > share

@@ -136,16 +136,17 @@ def _distrust(event: Any, composer: nodes.Composer, text: str, escapes: bool) ->
         if event.implicit[0] and "?" in event.value:
             raise _ReadAgain("a question mark in a flow collection", composer.place(event.start_mark))
     if escapes and event.style == '"':
-        if _slash_escape(text[event.start_mark.index : event.end_mark.index]):
-            raise composer.error("found unknown escape character", event.start_mark)
+        found = _slash_escape(text, event.start_mark.index, event.end_mark.index)
+        if found is not None:
+            raise YamlError("found unknown escape character", *place(text, found, composer.first_line))
 
 
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 
 
-def _slash_escape(source: str) -> bool:
-    """Whether a slash is escaped in a double-quoted scalar."""
-    return any(match[0] == r"\/" for match in _ESCAPED.finditer(source))
+def _slash_escape(text: str, start: int, end: int) -> int | None:
+    """Where a slash is escaped in a double-quoted scalar."""
+    return next((match.start() for match in _ESCAPED.finditer(text, start, end) if match[0] == r"\/"), None)
 
 
 _BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")

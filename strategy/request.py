@@ -33,7 +33,7 @@ class Request:
     now: datetime = EPOCH
     uid: str = ""
     """The uid of an object that is created."""
-    suffix: str = ""
+    suffix: str = "xxxxx"
     """Five random characters, for a name made from generateName."""
     resource: str = "pods"
     """The resource as messages name it."""

@@ -3,11 +3,11 @@
     python tools/mutate.py                                  all of strategy/; minutes on two cores
     python tools/mutate.py --only strategy/rules/ports.py   one file or folder (may be given several times)
 
-A site is found in the syntax tree, not in a list: in a generator of errors every `yield`, and every `yield from`, which calls another
-rule; in a generator of messages or warnings every text; and whatever is added to `warnings`. All modules are compiled once, with a
-switch at each site. One run of the recorded cases and of the tests notes which of them come by which site. Then one site after the
-other is switched off, and only what comes by it is run again. A site is noticed when a case no longer agrees with the recorded answer,
-or when a test fails. Tests that try random values are left out: they meet other sites each time.
+A site is found in the syntax tree, not in a list: in a generator of errors every `yield`, and every `yield from`, which calls
+another rule; in a generator of messages or warnings every text; and whatever is added to `warnings`. All modules are compiled
+once, with a switch at each site. One run of the recorded cases and of the tests notes which of them come by which site. Then one
+site after the other is switched off, and only what comes by it is run again. A site is noticed when a case no longer agrees with the
+recorded answer, or when a test fails. Tests that try random values are left out: they meet other sites each time.
 
 Exits with 0 if at least 97 % of errors and warnings, and of calls, are noticed.
 """
@@ -262,17 +262,22 @@ class Cases:
         return reached if agrees else set()
 
     def notice(self, site: Site) -> bool:
-        """Whether any case misses a site."""
+        """Whether any case misses a site: it has another answer, or none because something breaks."""
+        with self.switches.without(site):
+            try:
+                return not self._agree(site)
+            except Exception:
+                return True
+
+    def _agree(self, site: Site) -> bool:
         from tests.conformance import replay, workloads
 
-        with self.switches.without(site):
-            for name, cases in self.reaching.get(site.number, {}).items():
-                recording = self.recordings[name]
-                chosen = Chosen(name, recording.version, recording.gates, recording.objects, cases)
-                if not all(verdict.whole for verdict in replay.verdicts(chosen)):
-                    return True
-            kinds = self.kinds.get(site.number, ())
-            return not all(verdict.whole for kind in kinds for verdict in workloads.verdicts(kind))
+        for name, cases in self.reaching.get(site.number, {}).items():
+            recording = self.recordings[name]
+            chosen = Chosen(name, recording.version, recording.gates, recording.objects, cases)
+            if not all(verdict.whole for verdict in replay.verdicts(chosen)):
+                return False
+        return all(verdict.whole for kind in self.kinds.get(site.number, ()) for verdict in workloads.verdicts(kind))
 
     def count(self, site: Site) -> int:
         return sum(map(len, self.reaching.get(site.number, {}).values())) + len(self.kinds.get(site.number, ()))

@@ -29,13 +29,16 @@ class Comparison(NamedTuple):
         return Comparison(*(fieldset.without(tree, fields) for tree in self)) if fields else self
 
 
-def between(old: Any, new: Any, node: Node) -> Comparison:
-    """Upstream: TypedValue.Compare"""
-    removed, modified, added = _compared(old, new, node)
+def between(old: Any, new: Any, node: Node, *, terse: bool = False) -> Comparison:
+    """How two objects differ. ``terse`` takes lists and maps without items in the newer one for absent, as they would be printed.
+
+    Upstream: TypedValue.Compare
+    """
+    removed, modified, added = _compared(old, new, node, terse)
     return Comparison(removed or {}, modified or {}, added or {})
 
 
-def _compared(old: Any, new: Any, node: Node) -> _Parts:
+def _compared(old: Any, new: Any, node: Node, terse: bool) -> _Parts:
     """The nodes of what was removed, modified and added; None for nothing."""
     if old == new:
         return _NOTHING
@@ -43,11 +46,13 @@ def _compared(old: Any, new: Any, node: Node) -> _Parts:
         # Null and empty differ, and then they are one value.
         return None, {}, None
     if node.form in (OBJECT, MAP):
-        return _compared_maps(old or {}, new or {}, node)
-    return _compared_lists(old or [], new or [], node)
+        return _compared_maps(old or {}, new or {}, node, terse)
+    return _compared_lists(old or [], new or [], node, terse)
 
 
-def _compared_maps(old: dict[str, Any], new: dict[str, Any], node: Node) -> _Parts:
+def _compared_maps(old: dict[str, Any], new: dict[str, Any], node: Node, terse: bool) -> _Parts:
+    if terse:
+        new = typed.printed(new, node)
     removed: Tree = {}
     modified: Tree = {}
     added: Tree = {}
@@ -56,15 +61,15 @@ def _compared_maps(old: dict[str, Any], new: dict[str, Any], node: Node) -> _Par
         inner = leaf or node.fields.get(name)
         key = f"f:{name}"
         if name not in new:
-            removed[key] = typed.whole(old[name], inner) if inner else {}
+            removed[key] = typed.whole(old[name], inner, terse) if inner else {}
         elif name not in old:
-            added[key] = typed.whole(new[name], inner) if inner else {}
+            added[key] = typed.whole(new[name], inner, terse) if inner else {}
         elif inner is not None:
-            _note(key, _compared(old[name], new[name], inner), removed, modified, added)
+            _note(key, _compared(old[name], new[name], inner, terse), removed, modified, added)
     return removed or None, modified or None, added or None
 
 
-def _compared_lists(old: list[Any], new: list[Any], node: Node) -> _Parts:
+def _compared_lists(old: list[Any], new: list[Any], node: Node, terse: bool) -> _Parts:
     """Items that are told apart by keys or by themselves; their order does not count."""
     assert node.form in (SET, KEYED)
     assert node.element is not None
@@ -75,13 +80,13 @@ def _compared_lists(old: list[Any], new: list[Any], node: Node) -> _Parts:
     for key in {**before, **after}:
         was, now = before.get(key, []), after.get(key, [])
         if len(was) > 1 or len(now) > 1:
-            _compare_repeated(key, was, now, node.element, (removed, modified, added))
+            _note(key, _compared_repeated(was, now, node.element, terse), removed, modified, added)
         elif not now:
-            removed[key] = typed.whole(was[0], node.element)
+            removed[key] = typed.whole(was[0], node.element, terse)
         elif not was:
-            added[key] = typed.whole(now[0], node.element)
+            added[key] = typed.whole(now[0], node.element, terse)
         else:
-            _note(key, _compared(was[0], now[0], node.element), removed, modified, added)
+            _note(key, _compared(was[0], now[0], node.element, terse), removed, modified, added)
     return _ordered(removed), _ordered(modified), _ordered(added)
 
 
@@ -89,20 +94,13 @@ def _ordered(tree: Tree) -> Tree | None:
     return fieldset.in_order(tree) if tree else None
 
 
-def _compare_repeated(key: str, was: list[Any], now: list[Any], node: Node, into: tuple[Tree, Tree, Tree]) -> None:
+def _compared_repeated(was: list[Any], now: list[Any], node: Node, terse: bool) -> _Parts:
     """Items with the same key are owned as one; what was one item and no longer is, is gone, with all that was in it."""
-    removed, modified, added = into
     if len(was) > 1 and len(now) > 1:
-        if was != now:
-            modified[key] = {}
-    elif len(was) > 1:
-        removed[key] = {}
-        if now:
-            added[key] = typed.whole(now[0], node)
-    else:
-        added[key] = {}
-        if was:
-            removed[key] = typed.whole(was[0], node)
+        return None, None if was == now else {}, None
+    if len(was) > 1:
+        return {}, None, typed.whole(now[0], node, terse) if now else None
+    return typed.whole(was[0], node, terse) if was else None, None, {}
 
 
 def _note(key: str, parts: _Parts, *into: Tree) -> None:

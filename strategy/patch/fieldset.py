@@ -48,10 +48,16 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 1e21 else value
 
 
-@lru_cache(maxsize=4096, typed=True)
-def keyed_by(name: str, value: str | int | float | None) -> str:
-    """The element of the item with one key."""
+@lru_cache(maxsize=4096)
+def keyed_by(name: str, value: str) -> str:
+    """The element of the item with one key, which is a text."""
     return keyed(((name, value),))
+
+
+@lru_cache(maxsize=4096)
+def keyed_by_all(pairs: tuple[tuple[str, Any], ...]) -> str:
+    """The element of the item with these keys, which are scalars and in the order of their names."""
+    return keyed(pairs)
 
 
 @lru_cache(maxsize=4096, typed=True)

@@ -250,8 +250,7 @@ def update(managers: Managers, live: Pod | None, new: Pod, by: Writer, what: Kin
     old = shape.zero(what.type_name, what.types) if live is None else bare(live)
     if live is not None:
         managers = reconciled(managers, old, node)
-    pruned = bare(shape.prune(new, what.type_name, what.types))
-    changes = compare.between(old, pruned, node).apart_from(what.reset.get(by.subresource, {}))
+    changes = compare.between(old, bare(new), node, terse=True).apart_from(what.reset.get(by.subresource, {}))
     taken = changes.taken
     managers = left(managers, changes, taken)
     mine = fieldset.difference(taken, STRIPPED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from strategy.types import Field, Types
@@ -28,12 +28,24 @@ _SCALARS: Final = {
 }
 _ANYTHING: Final = frozenset(("Quantity", "IntOrString", "FieldsV1", "RawExtension"))
 _ZERO: Final = {"string": "", "int32": 0, "int64": 0, "bool": False}
+_MOST_LAYOUTS: Final = 256
+
+
+class Layout(NamedTuple):
+    """What the fields of an object come to, for one list of names."""
+
+    elements: tuple[str, ...]
+    """Their path elements, in order, behind the one for the object itself."""
+    inner: tuple[tuple[str, str, Node], ...]
+    """Name, path element and node of those that are not owned as one value."""
+    omitted: tuple[str, ...]
+    """The names of those that are left out when they are empty."""
 
 
 class Node:
     """What may stand in one place of an object, and how it merges."""
 
-    __slots__ = ("element", "fields", "form", "keys", "leaf", "scalar")
+    __slots__ = ("_layouts", "element", "fields", "form", "key", "keys", "leaf", "omitted", "scalar")
 
     def __init__(self, form: str, *, leaf: bool = False, scalar: str = "", element: Node | None = None) -> None:
         self.form = form
@@ -47,6 +59,28 @@ class Node:
         """What the fields of an object are."""
         self.keys: tuple[tuple[str, Any], ...] = ()
         """The fields that tell items apart, in the order of their names, each with what it is where it is left out."""
+        self.key: tuple[str, Any] | None = None
+        """The one of them, where there is only one."""
+        self.omitted = frozenset[str]()
+        """The lists and maps among the fields of an object that are left out when they are empty."""
+        self._layouts: dict[tuple[str, ...], Layout] = {}
+
+    def layout(self, names: tuple[str, ...]) -> Layout:
+        """What fields of these names, in any order, come to; the same answer for the same names."""
+        found = self._layouts.get(names)
+        if found is None:
+            if len(self._layouts) >= _MOST_LAYOUTS:
+                self._layouts.clear()
+            found = self._layouts[names] = self._laid_out(names)
+        return found
+
+    def _laid_out(self, names: tuple[str, ...]) -> Layout:
+        inner = ((name, f"f:{name}", self.fields.get(name)) for name in names)
+        return Layout(
+            (".", *(f"f:{name}" for name in sorted(names))),
+            tuple((name, element, node) for name, element, node in inner if node is not None and not node.leaf),
+            tuple(name for name in names if name in self.omitted),
+        )
 
 
 class Schema:
@@ -63,8 +97,9 @@ class Schema:
         if node is None:
             words = self._words.get(type_name, {})
             node = self._objects[type_name] = Node(OBJECT, leaf=words.get("") == "atomic")
-            for field in self._types.fields(type_name).values():
-                node.fields[field.name] = self._member(field, words.get(field.name, ""))
+            fields = self._types.fields(type_name).values()
+            node.fields = {field.name: self._member(field, words.get(field.name, "")) for field in fields}
+            node.omitted = frozenset(field.name for field in fields if field.shape != "value" and field.omitempty)
         return node
 
     def _member(self, field: Field, word: str) -> Node:
@@ -78,6 +113,7 @@ class Schema:
             return Node(LIST, leaf=True, element=element)
         node = Node(KEYED if keys else SET, element=element)
         node.keys = tuple(sorted((name, json.loads(text) if text else NO_DEFAULT) for name, _, text in map(_split, keys)))
+        node.key = node.keys[0] if len(keys) == 1 else None
         return node
 
     def _by_strategy(self, field: Field) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from strategy import gotext
 from strategy.patch import fieldset, goprint
@@ -25,21 +25,25 @@ def element(node: Node, item: Any) -> str:
 
     Upstream: listItemToPathElement
     """
-    if node.form == SET:
-        return _set_element(item)
+    if node.key is not None and type(item) is dict:
+        value = item.get(*node.key)
+        if type(value) is str:
+            return fieldset.keyed_by(node.key[0], value)
+    return _set_element(item) if node.form == SET else _keyed_element(node, item)
+
+
+def _keyed_element(node: Node, item: Any) -> str:
     if not isinstance(item, dict):
         raise Unkeyed(f"associative list with keys may not have {'a null element' if item is None else 'non-map elements'}")
-    values = []
-    for name, default in node.keys:
-        value = item.get(name, default)
+    pairs = tuple([(name, item.get(name, default)) for name, default in node.keys])
+    for name, value in pairs:
         if value is NO_DEFAULT:
-            raise Unkeyed(
-                f'associative list with keys has an element that omits key field "{name}" (and doesn\'t have default value)'
-            )
-        values.append((name, value))
-    if len(values) == 1 and not isinstance(values[0][1], (dict, list)):
-        return fieldset.keyed_by(*values[0])
-    return fieldset.keyed(values)
+            words = f'omits key field "{name}" (and doesn\'t have default value)'
+            raise Unkeyed(f"associative list with keys has an element that {words}")
+    try:
+        return fieldset.keyed_by_all(pairs)
+    except TypeError:  # a key that is itself a map or a list
+        return fieldset.keyed(pairs)
 
 
 def _set_element(item: Any) -> str:
@@ -183,30 +187,40 @@ def _named_items(items: list[Any], node: Node) -> Tree:
     return fieldset.in_order(out)
 
 
-def whole(value: Any, node: Node) -> Tree:
+def whole(value: Any, node: Node, terse: bool) -> Tree:
     """The node of a value that comes or goes as a whole: it and everything in it are members.
 
+    ``terse`` leaves out what would not be printed: lists and maps without items.
     Upstream: compareWalker.compare, with one side nil
     """
     if node.leaf or not value:
         return {}
-    out: Tree = {SELF: {}}
     form = node.form
     if form == OBJECT:
-        fields = node.fields
-        for name in sorted(value):
-            inner = fields.get(name)
-            out[f"f:{name}"] = {} if inner is None or inner.leaf else whole(value[name], inner)
+        layout = node.layout(tuple(value))
+        if terse and not all(map(value.__getitem__, layout.omitted)):
+            return whole(printed(value, node), node, terse)
+        out: Tree = {key: {} for key in layout.elements}
+        for name, key, inner in layout.inner:
+            if item := value[name]:
+                out[key] = whole(item, inner, terse)
         return out
-    assert node.element is not None
+    out = {SELF: {}}
+    inner_node = node.element
+    assert inner_node is not None
     if form == MAP:
         for name in sorted(value):
-            out[f"f:{name}"] = whole(value[name], node.element)
+            out[f"f:{name}"] = whole(value[name], inner_node, terse)
         return out
     for item in value:
         key = element(node, item)
-        out[key] = {} if key in out else whole(item, node.element)
-    return fieldset.in_order(out)
+        out[key] = {} if key in out else whole(item, inner_node, terse)
+    return out if len(out) == 2 else fieldset.in_order(out)
+
+
+def printed(value: dict[str, Any], node: Node) -> dict[str, Any]:
+    """An object without its empty lists and maps, which are not printed."""
+    return {name: item for name, item in value.items() if item or name not in node.omitted}
 
 
 # ---- sets and the schema ---------------------------------------------------------------------------
@@ -247,34 +261,45 @@ def reconciled(tree: Tree, value: Any, node: Node) -> Tree:
     Upstream: ReconcileFieldSetWithSchema
     """
     changed: Tree = {}
-    members: dict[str, Any] | None = None
+    fields, inner = (node.fields, None) if node.form == OBJECT else ({}, node.element)
     for key, below in tree.items():
-        inner = node.fields.get(key[2:]) if node.form == OBJECT else node.element
-        if key == SELF or inner is None or (below == {} and inner.leaf):
+        child = inner or fields.get(key[2:])
+        if child is None or key == SELF or (child.leaf and below == {}):
             continue
-        if members is None:
-            members = _members(value, node)
-        new = _reconciled_node(below, members.get(key if node.form == KEYED else key[2:]), inner)
+        new = _reconciled_node(key, below, value, (node, child))
         if new is not below:
             changed[key] = new
     return {**tree, **changed} if changed else tree
 
 
-def _reconciled_node(below: Any, value: Any, node: Node) -> Tree:
+def _reconciled_node(key: str, below: Any, holder: Any, nodes: tuple[Node, Node]) -> Tree:
     if not isinstance(below, dict):
         raise fieldset.BadFields("expected an object")
+    outer, node = nodes
     if below:
-        return {} if node.leaf and node.form not in (SCALAR, ANY) else reconciled(below, value, node)
-    inside = named(value, node)
+        if node.leaf:
+            return below if node.form in (SCALAR, ANY) else {}
+        return reconciled(below, _Member(key, holder, outer), node)
+    inside = named(_found(_Member(key, holder, outer)), node)
     return {SELF: {}, **inside} if inside else below
 
 
-def _members(value: Any, node: Node) -> dict[str, Any]:
-    """What a value holds, by field or by element; of items with the same key nothing is told."""
-    if isinstance(value, dict):
+class _Member(NamedTuple):
+    """A value that is looked for only when it is needed: what holds it, or a way to that, and where it is there."""
+
+    key: str
+    holder: Any
+    node: Node
+
+
+def _found(value: Any) -> Any:
+    """The value; None if there is none, or several with the same key."""
+    if not isinstance(value, _Member):
         return value
-    found: dict[str, Any] = {}
-    for item in value if isinstance(value, list) and node.form == KEYED else ():
-        key = element(node, item)
-        found[key] = None if key in found else item
-    return found
+    holder = _found(value.holder)
+    if isinstance(holder, dict):
+        return holder.get(value.key[2:])
+    if not isinstance(holder, list) or value.node.form != KEYED:
+        return None
+    found = [item for item in holder if element(value.node, item) == value.key]
+    return found[0] if len(found) == 1 else None

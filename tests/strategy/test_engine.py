@@ -145,3 +145,9 @@ def test_resource_versions_are_numbers() -> None:
     sent = {**stored, "metadata": {**stored["metadata"], "resourceVersion": str(2**64)}}
     outcome = engine.update(sent, stored)
     assert outcome.status()["message"] == f'strconv.ParseUint: parsing "{2**64}": value out of range'
+
+
+def test_a_name_that_is_still_to_be_made_is_no_fault() -> None:
+    pod = make.pod()
+    pod["metadata"] = {"generateName": "web-"}
+    assert engine.create(pod).ok

@@ -364,6 +364,13 @@ def test_a_template_at_a_path(kind, errors):
     assert (outcome.code, lines(outcome)) == (422 if errors else 201, errors)
 
 
+@pytest.mark.parametrize("kind", ["Job", "CronJob"])
+def test_a_template_of_a_job_says_how_it_restarts(kind):
+    assert lines(ENGINE.template(template(), "t", kind)) == [
+        't.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'
+    ]
+
+
 def test_a_template_is_one_of_a_deployment_unless_said_otherwise():
     outcome = ENGINE.template(template(restartPolicy="Never", activeDeadlineSeconds=1, nodeName="N_"))
     assert lines(outcome) == [
