@@ -19,7 +19,7 @@ from apiserver.kinds import BUDGET, BY_KIND, NAMESPACE, POD, Kind
 from apiserver.objects import Judge
 from apiserver.selectors import label_selector_of
 from apiserver.store import Changed, Entry, Store, Write
-from strategy import errors, status, times
+from strategy import errors, shape, status, times
 from strategy.engine import Engine
 from strategy.request import Answer, Remove, Request, StoreBudget
 from strategy.request import Store as StoreObject
@@ -27,6 +27,8 @@ from strategy.request import Store as StoreObject
 Object = dict[str, Any]
 
 SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+IDLE = 5.0
+"""After how many quiet seconds a watch looks whether its client is still there."""
 TRIES = 50
 """How often a write is computed again because another one came first."""
 
@@ -157,20 +159,42 @@ class Api:
         return self._shown(Reply(answer.code, answer.body), call)
 
     def _list_or_watch(self, call: Call) -> Reply:
-        options = lists.options(call.query, call.target.kind)
-        if options.watch:
-            show = negotiation.shown_as(call.accept, self.clock, self.engine.version)
-            stream = watching.watch(self.store, call.target.kind, call.target.namespace, options, show)
-            return Reply(200, stream=stream, content_type=negotiation.watch_type(call.accept))
-        page = lists.page(self.store, call.target.kind, call.target.namespace, options)
-        return self._shown(Reply(200, page), call)
+        target = call.target
+        options = lists.options(call.query, target.kind)
+        if not options.watch:
+            return self._shown(Reply(200, lists.page(self.store, target.kind, target.namespace, options)), call)
+        form = self._form(call)
+        convert = None if form == negotiation.AS_IT_IS else self._converter(form)
+        stream = watching.watch(
+            self.store, target.kind, target.namespace, options, convert, form=str(form), blank=self._blank(target.kind), idle=IDLE
+        )
+        return Reply(200, stream=stream)
+
+    def _blank(self, kind: Kind) -> Object:
+        """An object of a kind without any content: a bookmark is made of it."""
+        types = self.engine.context.types
+        zero = shape.zero(kind.type_name, types) if kind.type_name in types else {"metadata": {}}
+        return {"kind": kind.kind, "apiVersion": kind.api_version, **zero}
+
+    def _form(self, call: Call) -> negotiation.Form:
+        included = call.query.get("includeObject") or [""]
+        return negotiation.form(call.accept, included[0])
 
     def _shown(self, reply: Reply, call: Call) -> Reply:
-        """The body in the form that the client prefers: as it is, as a table, or its metadata alone."""
-        if reply.body is None or reply.code >= 300:
+        """The body in the form that the client prefers."""
+        form = self._form(call)
+        if reply.body is None or reply.code >= 300 or form == negotiation.AS_IT_IS:
             return reply
-        body = negotiation.shown_as(call.accept, self.clock, self.engine.version)(reply.body, call.query)
-        return replace(reply, body=body)
+        return replace(reply, body=self._converter(form)(reply.body, True))
+
+    def _converter(self, form: negotiation.Form) -> Callable[[Object, bool], Object]:
+        from apiserver import tables
+
+        if form.name != "Table":
+            return lambda obj, first: tables.partial(obj)
+        include = tables.include_object(form.include)
+        version = self.engine.context.version
+        return lambda obj, first: tables.table(obj, now=self.clock(), version=version, include=include, headers=first)
 
     # ---- writing ---------------------------------------------------------------------------------------
 
@@ -293,11 +317,9 @@ class Api:
         for kind in self._namespaced():
             for entry in self.store.list(kind, name)[0]:
                 left |= not self._purge(kind, entry)
-        entry = self.store.get(NAMESPACE, "", name)
-        if entry is None or left:
-            return
-        if not entry.obj["metadata"].get("finalizers"):
-            self.store.commit([Write(NAMESPACE, "", name, None, entry.version)])
+        empty = self.store.get(NAMESPACE, "", name)
+        if empty is not None and not left and not empty.obj["metadata"].get("finalizers"):
+            self.store.commit([Write(NAMESPACE, "", name, None, empty.version)])
 
     def _namespaced(self) -> Iterable[Kind]:
         return (kind for kind in self.store.kinds if kind.namespaced)

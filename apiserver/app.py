@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import select
+import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from flask import Flask, Response, request
@@ -119,7 +121,7 @@ class Http:
         headers = request.headers
         if "Impersonate-User" in headers:
             raise NoImpersonation()
-        return self._authenticator.user(headers, self._certificate())
+        return self._authenticator.user(headers.get("Authorization", ""), self._certificate())
 
     # ---- everything else -------------------------------------------------------------------------------
 
@@ -181,7 +183,8 @@ def _call(target: Target, user: User) -> Call:
 
 def _response(reply: Reply) -> Response:
     if reply.stream is not None:
-        return Response(reply.stream, reply.code, content_type=reply.content_type)
+        stream = _while_heard(reply.stream, request.environ.get("gunicorn.socket"))
+        return Response(stream, reply.code, content_type=reply.content_type)
     response = Response(json.dumps(reply.body, separators=(",", ":")) + "\n", reply.code, content_type=reply.content_type)
     for text in reply.warnings:
         quoted = text.replace("\\", "\\\\").replace('"', '\\"')
@@ -191,6 +194,21 @@ def _response(reply: Reply) -> Response:
         if seconds:
             response.headers["Retry-After"] = str(seconds)
     return response
+
+
+def _while_heard(stream: Iterator[bytes], connection: socket.socket | None) -> Iterator[bytes]:
+    """A stream that ends when its client has hung up: a quiet moment, an empty text, is the time to look."""
+    for text in stream:
+        if text:
+            yield text
+        elif connection is not None and _hung_up(connection):
+            return
+
+
+def _hung_up(connection: socket.socket) -> bool:
+    poll = select.poll()
+    poll.register(connection, select.POLLRDHUP)
+    return bool(poll.poll(0))
 
 
 def _log(code: int, user: User, seconds: float) -> None:

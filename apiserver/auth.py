@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from strategy.errors import ApiError
@@ -47,9 +47,9 @@ class Authenticator:
         self._tokens = tuple((token.encode(), user) for token, user in tokens)
         self._allow_anonymous = allow_anonymous
 
-    def user(self, headers: Mapping[str, str], certificate: User | None) -> User:
+    def user(self, authorization: str, certificate: User | None) -> User:
         """The user of a request; Unauthorized if it has none, or shows a token that is not known."""
-        scheme, _, shown = headers.get("Authorization", "").partition(" ")
+        scheme, _, shown = authorization.partition(" ")
         if scheme.lower() == "bearer":
             for token, user in self._tokens:
                 if hmac.compare_digest(token, shown.strip().encode()):

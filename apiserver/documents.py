@@ -20,8 +20,9 @@ class Document(NamedTuple):
 class Documents:
     """The documents of one server."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, address: str = "127.0.0.1") -> None:
         self._engine = engine
+        self._address = address
         self._made: dict[tuple[str, bool], Document | None] = {}
         self._lock = threading.Lock()
 
@@ -49,16 +50,38 @@ class Documents:
             return self._made[key]
 
     def _make(self, path: str, aggregated: bool) -> Document | None:
-        from apiserver import discovery, openapi
+        from apiserver import discovery
 
         if path.startswith("/openapi/"):
+            from apiserver import openapi
+
             made = openapi.document(path, self._engine)
             return None if made is None else Document(made, negotiation.JSON)
         if aggregated:
-            kind = f"{negotiation.JSON};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-            return Document(_text(discovery.aggregated(path)), kind)
-        body = discovery.document(path, self._engine.version)
-        return None if body is None else Document(_text(body), negotiation.JSON)
+            body = discovery.aggregated_core() if path == "/api" else discovery.aggregated_groups()
+            return Document(_text(body), f"{negotiation.JSON};g={AGGREGATED};v=v2;as=APIGroupDiscoveryList")
+        found = self._discovered(path.strip("/").split("/"))
+        return None if found is None else Document(_text(found), negotiation.JSON)
+
+    def _discovered(self, parts: list[str]) -> object | None:
+        from apiserver import discovery
+
+        match parts:
+            case [""]:
+                return discovery.root_paths()
+            case ["version"]:
+                return discovery.version(self._engine.version)
+            case ["api"]:
+                return discovery.api_versions(self._address)
+            case ["apis"]:
+                return discovery.api_group_list()
+            case ["api", version]:
+                return discovery.api_resource_list("", version)
+            case ["apis", group]:
+                return discovery.api_group(group)
+            case ["apis", group, version]:
+                return discovery.api_resource_list(group, version)
+        return None
 
 
 def _text(body: object) -> bytes:

@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,12 +19,10 @@ FILE = "podstrat.db"
 SCHEMA = 1
 """Raised whenever the tables change; a file of another schema is refused, never touched."""
 APPLICATION_ID = 0x706F6473
-"""Marks the file as ours: SQLite keeps it at a fixed place in the header."""
+"""Marks the file as ours."""
 BUSY_MILLISECONDS = 2_000
 """How long to wait for a process that is just letting go of the file."""
 
-_MAGIC = b"SQLite format 3\x00"
-_APPLICATION_ID_AT = 68
 _TABLES = f"""
 PRAGMA application_id = {APPLICATION_ID};
 CREATE TABLE schema (version INTEGER NOT NULL);
@@ -82,7 +81,7 @@ class Journal:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not self.path.exists():
                 _create(self.path)
-            _check_header(self.path)
+            _check_mark(self.path)
         except OSError as error:
             raise StoreError(f"{self.path}: {error.strerror}") from error
         try:
@@ -183,11 +182,8 @@ def _create(path: Path) -> None:
     try:
         # Secrets are in it: nobody else reads it, nor the files that SQLite makes beside it with the same rights.
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        database = _connect(draft)
-        try:
+        with closing(_connect(draft)) as database:
             database.executescript(f"BEGIN; {_TABLES} COMMIT;")
-        finally:
-            database.close()
         _put_in_place(draft, path)
     except sqlite3.Error as error:
         raise StoreError(f"{path}: cannot be made: {error}") from error
@@ -206,13 +202,20 @@ def _put_in_place(draft: Path, path: Path) -> None:
         os.replace(draft, path)
 
 
-def _check_header(path: Path) -> None:
-    """The file says that it is ours. Read without SQLite, which would change a stranger's file by closing it."""
-    with path.open("rb") as file:
-        header = file.read(_APPLICATION_ID_AT + 4)
-    if not header.startswith(_MAGIC):
+def _check_mark(path: Path) -> None:
+    """The file says that it is ours.
+
+    Read as if it could not change, so that nothing happens to a stranger's file; and by SQLite, because a process that opens and
+    closes the file otherwise loses the locks that it has on it.
+    """
+    if not path.is_file() or path.stat().st_size == 0:
         raise StoreError(f"{path}: not a database")
-    if int.from_bytes(header[_APPLICATION_ID_AT:], "big") != APPLICATION_ID:
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+            found = database.execute("PRAGMA application_id").fetchone()
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: not a database: {error}") from error
+    if found != (APPLICATION_ID,):
         raise StoreError(f"{path}: a database of another program")
 
 

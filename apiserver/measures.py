@@ -33,7 +33,7 @@ class Measures:
         from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
         registry = CollectorRegistry()
-        registry.register(_Collected(self, store))  # type: ignore[arg-type]
+        registry.register(_Collected(self, store))
         return generate_latest(registry), CONTENT_TYPE_LATEST
 
     def collect(self, store: Store) -> list[Any]:

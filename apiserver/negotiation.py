@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from strategy import errors
 from strategy.engine import Engine
@@ -19,7 +17,6 @@ BODY_LIMIT = 3 * 1024 * 1024
 """The server's own: a request may be this long and no longer."""
 
 Object = dict[str, Any]
-Show = Callable[[Object, Mapping[str, Sequence[str]]], Object]
 
 
 def _media_type(text: str) -> str:
@@ -79,26 +76,34 @@ def _accepted(accept: str) -> list[tuple[str, dict[str, str]]]:
     return found
 
 
-def shown_as(accept: str, clock: Callable[[], datetime], release: str) -> Show:
-    """How an object is shown to this client: as it is, as a Table, or as its metadata."""
-    for media, parameters in _accepted(accept):
-        if media not in (JSON, "*/*", "application/*"):
+class Form(NamedTuple):
+    """How a client wants objects: as they are, as a Table, or their metadata alone."""
+
+    name: str = ""
+    include: str = ""
+    """What of the objects goes with the rows of a Table."""
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.include}".strip()
+
+
+AS_IT_IS = Form()
+ANYTHING = (JSON, "*/*", "application/*")
+
+
+def form(accept: str, include: str) -> Form:
+    """The form that a client likes best of those that there are."""
+    offered = _accepted(accept)
+    for media, parameters in offered:
+        if media not in ANYTHING:
             continue
-        form = parameters.get("as")
-        if form in ("Table", "PartialObjectMetadata", "PartialObjectMetadataList"):
-            from apiserver import tables
-
-            return tables.shower(form, clock, release)
-        if form is None:
-            return _as_it_is
-    if accept and not any(media in (JSON, "*/*", "application/*") for media, _ in _accepted(accept)):
-        raise errors.NotAcceptable(f"only the following media types are accepted: {JSON}")
-    return _as_it_is
-
-
-def _as_it_is(body: Object, query: Mapping[str, Sequence[str]]) -> Object:
-    return body
-
-
-def watch_type(accept: str) -> str:
-    return JSON
+        wanted = parameters.get("as")
+        if wanted is None:
+            return AS_IT_IS
+        if wanted == "Table":
+            return Form("Table", include)
+        if wanted.startswith("PartialObjectMetadata"):
+            return Form("PartialObjectMetadata")
+    if offered and not any(media in ANYTHING for media, _ in offered):
+        raise errors.NotAcceptable(f"only the following media types are accepted: {JSON}, {JSON};stream=watch")
+    return AS_IT_IS

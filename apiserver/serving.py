@@ -62,7 +62,7 @@ class Started(Exception):
     """The server could not be started; the text says why and what to do."""
 
 
-class Application(gunicorn.app.base.BaseApplication):  # type: ignore[misc]
+class Application(gunicorn.app.base.BaseApplication):
     """gunicorn's view of us. Objects live in the one worker, so that nothing is opened before it has been forked."""
 
     def __init__(self, settings: Settings, tls: Tls | None, listener: socket.socket) -> None:
@@ -263,6 +263,12 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _check(settings: Settings) -> None:
     """Whatever can be wrong with the settings is found here, before there is a worker to die of it."""
+    for path in filter(None, (settings.kubeconfig, settings.ready_file)):
+        folder = path.absolute().parent
+        if path.is_dir() or (folder.exists() and not os.access(folder, os.W_OK)):
+            raise Started(f"cannot write {path}: {'it is a folder' if path.is_dir() else 'its folder is not writable'}")
+    if settings.data_dir is None and not settings.load:
+        return
     try:
         made = api(settings)
     except StoreError as error:
@@ -275,8 +281,7 @@ def _check(settings: Settings) -> None:
 def serve(settings: Settings) -> None:
     """Serves until it is told to stop."""
     logging.basicConfig(level=logging.INFO if settings.log_requests else logging.WARNING, format="%(message)s")
-    if settings.data_dir is not None or settings.load:
-        _check(settings)
+    _check(settings)
     listener = _listen(settings.host, settings.port)
     with tempfile.TemporaryDirectory(prefix="podstrat-") as temporary:
         folder = settings.tls_dir or (settings.data_dir / "tls" if settings.data_dir else Path(temporary))

@@ -6,8 +6,8 @@
 A site is found in the syntax tree, not in a list: in a generator of errors every `yield`, and every `yield from`, which calls
 another rule; in a generator of messages or warnings every text; and whatever is added to `warnings`. All modules are compiled
 once, with a switch at each site. One run of the recorded cases and of the tests notes which of them come by which site. Then one
-site after the other is switched off, and only what comes by it is run again. A site is noticed when a case no longer agrees with the
-recorded answer, or when a test fails. Tests that try random values are left out: they meet other sites each time.
+site after the other is switched off, and only what comes by it is run again. A site is noticed when a case no longer agrees with
+the recorded answer, or when a test fails. Tests that try random values are left out: they meet other sites each time.
 
 Exits with 0 if at least 97 % of errors and warnings, and of calls, are noticed.
 """
@@ -54,6 +54,7 @@ class Site(NamedTuple):
     number: int
     path: str
     line: int
+    last_line: int
     kind: str
     text: str
 
@@ -99,8 +100,9 @@ class Switches:
 class Switched(ast.NodeTransformer):
     """Finds the sites of one file, and puts a switch at each."""
 
-    def __init__(self, path: str, first: int = 0) -> None:
+    def __init__(self, path: str, source: str, first: int = 0) -> None:
         self.path = path
+        self.source = source
         self.sites: list[Site] = []
         self._first = first
         self._makes = [""]
@@ -137,23 +139,23 @@ class Switched(ast.NodeTransformer):
 
     def _is_site(self, node: ast.Yield) -> bool:
         makes = self._makes[-1]
-        is_text = isinstance(node.value, ast.JoinedStr) or (
-            isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        )
-        return makes == "error" or (makes in ("message", "warning") and is_text)
+        return makes == "error" or (makes in ("message", "warning") and isinstance(node.value, (ast.JoinedStr, ast.Constant)))
 
     def _guarded(self, node: ast.stmt, kind: str) -> ast.stmt:
         test = ast.Call(ast.Name(OUT, ast.Load()), [ast.Constant(self._add(node, kind))], [])
         return ast.copy_location(ast.If(test, [ast.Pass()], [node]), node)
 
-    def _wrapped(self, value: ast.expr, node: ast.AST, kind: str) -> ast.expr:
+    def _wrapped(self, value: ast.expr, node: ast.stmt | ast.expr, kind: str) -> ast.expr:
         number = ast.Constant(self._add(node, kind))
         return ast.copy_location(ast.Call(ast.Name(THROUGH, ast.Load()), [number, value], []), value)
 
-    def _add(self, node: ast.AST, kind: str) -> int:
+    def _add(self, node: ast.stmt | ast.expr, kind: str) -> int:
         number = self._first + len(self.sites)
-        self.sites.append(Site(number, self.path, node.lineno, kind, ast.unparse(node)))  # type: ignore[attr-defined]
+        self.sites.append(Site(number, self.path, node.lineno, node.end_lineno or node.lineno, kind, self._text(node)))
         return number
+
+    def _text(self, node: ast.AST) -> str:
+        return " ".join((ast.get_source_segment(self.source, node) or "").split())
 
 
 def _made_by(node: ast.FunctionDef, path: str) -> str:
@@ -175,7 +177,7 @@ class Program:
     code: dict[str, CodeType] = field(default_factory=dict)
 
     def add(self, path: str, source: str) -> CodeType:
-        switched = Switched(path, len(self.sites))
+        switched = Switched(path, source, len(self.sites))
         tree = ast.fix_missing_locations(switched.visit(ast.parse(source)))
         self.sites += switched.sites
         self.code[path] = compile(tree, str(ROOT / path), "exec", dont_inherit=True)
@@ -358,14 +360,13 @@ def in_child(work: Callable[[], T]) -> T:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", default=[], help="a file or folder of strategy/ (may be given several times)")
-    args = parser.parse_args()
+    only = [Path(each).resolve() for each in parser.parse_args().only]
     os.chdir(ROOT)
     program = Program()
     program.install()
-    only = tuple(Path(each).resolve().relative_to(ROOT).as_posix() for each in args.only)
-    sites = [site for site in program.sites if not only or site.path.startswith(only)]
+    sites = [site for site in program.sites if not only or any((ROOT / site.path).is_relative_to(each) for each in only)]
     if not sites:
-        parser.error(f"nothing to take out in {', '.join(only)}")
+        parser.error(f"nothing to take out in {', '.join(map(str, only))}")
     return survey(program.switches, sites)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
+    from strategy.patch.fieldset import Tree
     from strategy.types import Field, Types
 
 _TABLES: Final = Path(__file__).parent.with_name("tables")
@@ -32,10 +33,10 @@ _MOST_LAYOUTS: Final = 256
 
 
 class Layout(NamedTuple):
-    """What the fields of an object come to, for one list of names."""
+    """What the fields of an object, or the keys of a map of scalars, come to, for one list of names."""
 
-    elements: tuple[str, ...]
-    """Their path elements, in order, behind the one for the object itself."""
+    owned: Tree
+    """The node of the object and of its fields, as if each were owned as one value; shared, so never changed."""
     inner: tuple[tuple[str, str, Node], ...]
     """Name, path element and node of those that are not owned as one value."""
     omitted: tuple[str, ...]
@@ -45,7 +46,7 @@ class Layout(NamedTuple):
 class Node:
     """What may stand in one place of an object, and how it merges."""
 
-    __slots__ = ("_layouts", "element", "fields", "form", "key", "keys", "leaf", "omitted", "scalar")
+    __slots__ = ("element", "fields", "form", "key", "keys", "layouts", "leaf", "named", "omitted", "scalar")
 
     def __init__(self, form: str, *, leaf: bool = False, scalar: str = "", element: Node | None = None) -> None:
         self.form = form
@@ -55,6 +56,8 @@ class Node:
         """string, boolean, numeric, or untyped for any of them."""
         self.element = element
         """What the items of a list or the values of a map are."""
+        self.named = form == OBJECT or (form == MAP and element is not None and element.leaf)
+        """Whether the names of its fields or keys are all that its layout depends on."""
         self.fields: dict[str, Node] = {}
         """What the fields of an object are."""
         self.keys: tuple[tuple[str, Any], ...] = ()
@@ -63,24 +66,20 @@ class Node:
         """The one of them, where there is only one."""
         self.omitted = frozenset[str]()
         """The lists and maps among the fields of an object that are left out when they are empty."""
-        self._layouts: dict[tuple[str, ...], Layout] = {}
+        self.layouts: dict[tuple[str, ...], Layout] = {}
+        """By the names of the fields or keys, in the order in which they stand there; what has been asked for lately."""
 
     def layout(self, names: tuple[str, ...]) -> Layout:
-        """What fields of these names, in any order, come to; the same answer for the same names."""
-        found = self._layouts.get(names)
-        if found is None:
-            if len(self._layouts) >= _MOST_LAYOUTS:
-                self._layouts.clear()
-            found = self._layouts[names] = self._laid_out(names)
-        return found
-
-    def _laid_out(self, names: tuple[str, ...]) -> Layout:
+        """What fields or keys of these names come to."""
+        if len(self.layouts) >= _MOST_LAYOUTS:
+            self.layouts.clear()
         inner = ((name, f"f:{name}", self.fields.get(name)) for name in names)
-        return Layout(
-            (".", *(f"f:{name}" for name in sorted(names))),
+        made = self.layouts[names] = Layout(
+            {".": {}, **{f"f:{name}": {} for name in sorted(names)}},
             tuple((name, element, node) for name, element, node in inner if node is not None and not node.leaf),
             tuple(name for name in names if name in self.omitted),
         )
+        return made
 
 
 class Schema:

@@ -195,27 +195,43 @@ def whole(value: Any, node: Node, terse: bool) -> Tree:
     """
     if node.leaf or not value:
         return {}
-    form = node.form
-    if form == OBJECT:
-        layout = node.layout(tuple(value))
-        if terse and not all(map(value.__getitem__, layout.omitted)):
-            return whole(printed(value, node), node, terse)
-        out: Tree = {key: {} for key in layout.elements}
-        for name, key, inner in layout.inner:
-            if item := value[name]:
-                out[key] = whole(item, inner, terse)
-        return out
-    out = {SELF: {}}
-    inner_node = node.element
-    assert inner_node is not None
-    if form == MAP:
+    if not node.named:
+        return _whole_items(value, node, terse)
+    names = tuple(value)
+    owned, members, omitted = node.layouts.get(names) or node.layout(names)
+    if terse:
+        for name in omitted:
+            if not value[name]:
+                return whole(printed(value, node), node, terse)
+    if not members:
+        return owned
+    out = owned.copy()
+    for name, key, inner in members:
+        if item := value[name]:
+            out[key] = whole(item, inner, terse)
+    return out
+
+
+def _whole_items(value: Any, node: Node, terse: bool) -> Tree:
+    inner = node.element
+    assert inner is not None
+    out: Tree = {SELF: {}}
+    if node.form == MAP:
         for name in sorted(value):
-            out[f"f:{name}"] = whole(value[name], inner_node, terse)
+            out[f"f:{name}"] = whole(value[name], inner, terse)
         return out
+    last, ordered = "", node.key is not None
     for item in value:
         key = element(node, item)
-        out[key] = {} if key in out else whole(item, inner_node, terse)
-    return out if len(out) == 2 else fieldset.in_order(out)
+        if key in out:
+            out[key] = {}
+            continue
+        out[key] = whole(item, inner, terse)
+        if ordered and node.key:
+            text = item.get(*node.key)
+            ordered = type(text) is str and last <= text
+            last = text
+    return out if ordered else fieldset.in_order(out)
 
 
 def printed(value: dict[str, Any], node: Node) -> dict[str, Any]:

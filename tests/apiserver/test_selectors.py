@@ -13,8 +13,9 @@ SLICE = BY_PATH["resource.k8s.io", "v1", "resourceslices"]
 
 LABELS = {"app": "web", "tier": "1", "in": "x", "empty": ""}
 LABEL_VALUE = (
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-    "alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+    "and must start and end with an alphanumeric character "
+    "(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
     "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 )
 OPERATORS = "in, notin, =, ==, !=, gt, lt"
@@ -90,12 +91,14 @@ def test_labels(text: str, expected: bool) -> None:
         pytest.param("a in (b", "unable to parse requirement: found '', expected: ',' or ')'", id="in-not-closed"),
         pytest.param("a in (b c)", "unable to parse requirement: found 'c', expected: ',' or ')'", id="in-without-comma"),
         pytest.param("a in (b,", "unable to parse requirement: found '', expected: ',', or identifier", id="in-comma-end"),
-        pytest.param("a in (b,=)", "unable to parse requirement: found '=', expected: ',', or identifier", id="in-comma-operator"),
+        pytest.param(
+            "a in (b,=)", "unable to parse requirement: found '=', expected: ',', or identifier", id="in-comma-operator"
+        ),
         pytest.param(
             "a/b/c=d",
-            'unable to parse requirement: <nil>: Invalid value: "a/b/c": a valid label key must consist of alphanumeric characters, '
-            "'-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', "
-            "regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and "
+            'unable to parse requirement: <nil>: Invalid value: "a/b/c": a valid label key must consist of '
+            "alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
+            "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and "
             "'/' (e.g. 'example.com/MyName')",
             id="bad-key",
         ),
@@ -112,7 +115,8 @@ def test_labels(text: str, expected: bool) -> None:
         ),
         pytest.param(
             "a>b",
-            "unable to parse requirement: values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an integer",
+            'unable to parse requirement: values[0]: Invalid value: "b": '
+            "for 'Gt', 'Lt' operators, the value must be an integer",
             id="greater-than-no-number",
         ),
     ],

@@ -440,7 +440,8 @@ def test_include_object_that_is_not_known():
     with pytest.raises(BadRequest) as refused:
         tables.include_object("all")
     assert str(refused.value) == (
-        "Unable to convert to Table as requested: includeObject: Invalid value: \"all\": must be 'Metadata', 'Object', 'None', or empty"
+        'Unable to convert to Table as requested: includeObject: Invalid value: "all": '
+        "must be 'Metadata', 'Object', 'None', or empty"
     )
 
 

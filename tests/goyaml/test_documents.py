@@ -51,8 +51,18 @@ KYAML = """\
         pytest.param("\ufeff---\na: 1\n---\n\ufeffb: 1", [{"a": 1}, {"b": 1}], id="two-byte-order-marks"),
         pytest.param("- 1\n- a\n", [[1, "a"]], id="sequence"),
         pytest.param("word", ["word"], id="scalar"),
-        pytest.param(KYAML, [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "labels": {"y": "no"}},
-                              "spec": {"containers": [{"name": "c", "args": ["a"]}]}}], id="kyaml"),
+        pytest.param(
+            KYAML,
+            [
+                {
+                    "apiVersion": "v1",
+                    "kind": "Pod",
+                    "metadata": {"name": "p", "labels": {"y": "no"}},
+                    "spec": {"containers": [{"name": "c", "args": ["a"]}]},
+                }
+            ],
+            id="kyaml",
+        ),
         pytest.param('{"a": 1}', [{"a": 1}], id="json"),
         pytest.param('\n {"a": "\\/\\ud83d\\ude00"}\n', [{"a": "/😀"}], id="json-escapes"),
         pytest.param('{"a": "\\ud83d", "b": "\\\\ud83d"}', [{"a": "\ufffd", "b": "\\ud83d"}], id="json-half-a-pair"),
@@ -67,7 +77,7 @@ KYAML = """\
         pytest.param('{"a":\t1}', [{"a": 1}], id="json-with-tabs"),
         pytest.param('{"' + "k" * 2000 + '": 1}', [{"k" * 2000: 1}], id="json-long-key"),
     ],
-)  # fmt: skip
+)
 def test_documents(parser: str, text: str, want: list[object]) -> None:
     assert values(text) == want
     assert values(text.encode()) == want
@@ -101,14 +111,14 @@ def test_names_lines_and_numbers() -> None:
         pytest.param("a: 1\nb: \x07", "control characters are not allowed (U+0007)", 2, 4, id="bell"),
         pytest.param("a: \ud800", "control characters are not allowed (U+D800)", 1, 4, id="surrogate"),
         pytest.param(b"a: 1\nb: caf\xe9\n", "not valid UTF-8: invalid continuation byte", 2, 7, id="latin-1"),
-        pytest.param(b"{\"a\": \"caf\xe9\"}\n", "not valid UTF-8: invalid continuation byte", 1, 11, id="json-in-latin-1"),
+        pytest.param(b'{"a": "caf\xe9"}\n', "not valid UTF-8: invalid continuation byte", 1, 11, id="json-in-latin-1"),
         pytest.param(b"\xff\xfea\0:\0 \0\0\xd8", "not valid UTF-16: unexpected end of data", 1, 4, id="broken-utf-16"),
         pytest.param('{"a": "\\/",\n "b": oops}', "json: Expecting value", 2, 7, id="json-gets-further"),
         pytest.param('{a: 1,\n b: "\\q"}', "found unknown escape character", 2, 6, id="yaml-gets-further"),
         pytest.param('{"a": 1} {"b": 2} {"c": oops}', "json: Expecting value", 1, 25, id="json-after-two-objects"),
         pytest.param('{"a": 1e999}', "json: unsupported value: +Inf", 1, 1, id="json-number-too-large"),
     ],
-)  # fmt: skip
+)
 def test_refused(text: str | bytes, message: str, line: int, column: int) -> None:
     with pytest.raises(goyaml.YamlError) as caught:
         values(text)

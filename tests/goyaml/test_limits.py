@@ -62,7 +62,9 @@ DEEP: dict[str, Callable[[int], str]] = {
 def test_deepest(shape: str) -> None:
     (found,) = goyaml.documents(DEEP[shape](limits.MAX_DEPTH))
     depth, level = 0, [found.value]
-    while level := [child for each in level if isinstance(each, dict | list) for child in (each.values() if isinstance(each, dict) else each)]:
+    while level := [
+        child for each in level if isinstance(each, dict | list) for child in (each.values() if isinstance(each, dict) else each)
+    ]:
         depth += 1
     assert depth >= limits.MAX_DEPTH - 1
     assert found.mark(("a",) * 1000) >= (1, 1)

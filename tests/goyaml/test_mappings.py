@@ -6,6 +6,8 @@ import pytest
 
 import goyaml
 
+NOT_MAPS = "map merge requires map or sequence of maps as the value"
+
 
 @pytest.mark.parametrize(
     "text, value, duplicates",
@@ -24,10 +26,10 @@ import goyaml
         pytest.param("1: a\n'1': b\n", {"1": "b"}, [(("1",), (1, 1), (2, 1), False)], id="number-and-string"),
         pytest.param("<<: {a: 1}\na: 2\n", {"a": 2}, [(("a",), (1, 6), (2, 1), False)], id="merged-then-written"),
         pytest.param("a: 2\n<<: {a: 1}\n", {"a": 1}, [(("a",), (1, 1), (2, 6), True)], id="written-then-merged"),
-        pytest.param("<<: [{a: 1}, {a: 2, b: 3}]\n", {"a": 1, "b": 3}, [(("a",), (1, 15), (1, 7), True)], id="first-mapping-first"),
+        pytest.param("<<: [{a: 1}, {a: 2, b: 3}]\n", {"a": 1, "b": 3}, [(("a",), (1, 15), (1, 7), True)], id="first-mapping"),
         pytest.param('{"a": {"b": 1,\n "b": 2}}', {"a": {"b": 2}}, [(("a", "b"), (1, 8), (2, 2), False)], id="json"),
     ],
-)  # fmt: skip
+)
 def test_duplicates(parser: str, text: str, value: object, duplicates: list[object]) -> None:
     (document,) = goyaml.documents(text)
     assert document.value == value
@@ -49,7 +51,9 @@ def test_none_where_there_are_none() -> None:
         pytest.param("a: &x 1.0\nb: *x\n", {"a": 1, "b": 1}, id="float"),
         pytest.param("a: &x {k: 1}\nb: {<<: *x, j: 2}\n", {"a": {"k": 1}, "b": {"k": 1, "j": 2}}, id="merge"),
         pytest.param("a: &x {k: 1}\nb: {<<: [*x, {k: 2, l: 3}]}\n", {"a": {"k": 1}, "b": {"k": 1, "l": 3}}, id="merge-several"),
-        pytest.param("a: &x {k: 1}\nb: &y {<<: *x}\nc: {<<: *y}\n", {"a": {"k": 1}, "b": {"k": 1}, "c": {"k": 1}}, id="merge-twice"),
+        pytest.param(
+            "a: &x {k: 1}\nb: &y {<<: *x}\nc: {<<: *y}\n", {"a": {"k": 1}, "b": {"k": 1}, "c": {"k": 1}}, id="merge-twice"
+        ),
         pytest.param('a: {"<<": {b: 1}}\n', {"a": {"<<": {"b": 1}}}, id="quoted-is-no-merge"),
         pytest.param("a: {!!merge <<: {b: 1}}\n", {"a": {"b": 1}}, id="tagged-merge"),
         pytest.param("a: [<<]\n", {"a": ["<<"]}, id="not-a-key"),
@@ -73,11 +77,11 @@ def test_each_use_of_an_alias_is_its_own_value() -> None:
         pytest.param("a: &x 1\n---\nb: *x\n", "unknown anchor 'x' referenced", (3, 4), id="of-another-document"),
         pytest.param("a: &x [*x]\n", "anchor 'x' value contains itself", (1, 8), id="itself"),
         pytest.param("a: &x {<<: *x}\n", "anchor 'x' value contains itself", (1, 12), id="merged-into-itself"),
-        pytest.param("<<: 1\n", "map merge requires map or sequence of maps as the value", (1, 5), id="merge-a-scalar"),
-        pytest.param("<<: [1]\n", "map merge requires map or sequence of maps as the value", (1, 6), id="merge-a-list-of-scalars"),
-        pytest.param("a: &x [{}]\n<<: *x\n", "map merge requires map or sequence of maps as the value", (2, 5), id="merge-a-list-by-alias"),
+        pytest.param("<<: 1\n", NOT_MAPS, (1, 5), id="merge-a-scalar"),
+        pytest.param("<<: [1]\n", NOT_MAPS, (1, 6), id="merge-a-list-of-scalars"),
+        pytest.param("a: &x [{}]\n<<: *x\n", NOT_MAPS, (2, 5), id="merge-a-list-by-alias"),
     ],
-)  # fmt: skip
+)
 def test_refused(parser: str, text: str, message: str, place: tuple[int, int]) -> None:
     with pytest.raises(goyaml.YamlError) as caught:
         list(goyaml.documents(text))

@@ -28,7 +28,7 @@ def outcome(text: str) -> Any:
         pytest.param(r'"a\/b"', REFUSED, id="escaped-slash"),
         pytest.param(r'"a\\/b"', "a\\/b", id="escaped-backslash-and-slash"),
         pytest.param(r"a\/b", r"a\/b", id="slash-in-a-plain-scalar"),
-        pytest.param("- |\n  a\\/b\n- \"c/d\"\n", ["a\\/b\n", "c/d"], id="slash-in-a-block"),
+        pytest.param('- |\n  a\\/b\n- "c/d"\n', ["a\\/b\n", "c/d"], id="slash-in-a-block"),
         pytest.param(r'"it\'s"', "it's", id="escaped-apostrophe"),
         pytest.param(r'"\ud83d\ude00"', REFUSED, id="surrogates"),
         pytest.param(r'"\U00110000"', REFUSED, id="beyond-unicode"),
@@ -65,19 +65,114 @@ def outcome(text: str) -> Any:
         pytest.param("'a' \"\\/\"", REFUSED, id="but-looked-at"),
         pytest.param("'a' [b?c", "a", id="and-no-further-than-one-token"),
     ],
-)  # fmt: skip
+)
 def test_as_go_yaml(parser: str, text: str, want: Any) -> None:
     assert outcome(text) == (REFUSED if want == REFUSED else (json.dumps(want), []))
 
 
-PIECES = """
-a b a:_ b:_ -_ - ?_ ? :_ : ,_ , [ ] { } # #_c _#c " ' "x" 'y' "\\n" | > |- >+ |2 \t _ __ &x_ *x *x_ ! !_ !!str_ !!int !t_ !<a>_ !a,b_
-% %YAML_1.1 %TAG_!_!x --- ---_ ... 1 0x1 ~ <<:_ \x85 \u2028 \ufeff \r \\ "\\/" "\\'" é @ ` & * = x:_y [a,_b] {a:_b} "k":_ 'k':_v -_-_ a:b a?b
-a#b {a:_,_b} [a:_b] {"a":1} ?a -a :a
-""".replace("\\x85", "\x85").replace("\\u2028", "\u2028").replace("\\ufeff", "\ufeff").replace("\\r", "\r").replace("\\t", "\t")
-FRAGMENTS = [piece.replace("_", " ") for piece in PIECES.split(" ") for piece in piece.split("\n") if piece] + [
-    "\n", "\n", "\n  ", "\n    ", "\n- ", "\n a", "\n\n", "\n\t", "\r\n", "a:\n- b\n", "a:\n  - b\n", "- a: b\n  c: d", "%YAML 1.1\n", "---\n",
-]  # fmt: skip
+PIECES = [
+    *(
+        "a",
+        "b",
+        "a: ",
+        "b: ",
+        "- ",
+        "-",
+        "? ",
+        "?",
+        ": ",
+        ":",
+        ", ",
+        ",",
+        "[",
+        "]",
+        "{",
+        "}",
+        "#",
+        "# c",
+        " #c",
+        '"',
+        "'",
+        "x: y",
+        "x: y\n",
+    ),
+    *(
+        '"x"',
+        "'y'",
+        r'"\n"',
+        '"\\\n"',
+        r'"\/"',
+        '"\\\'"',
+        "\\",
+        "|",
+        "|\n",
+        ">\n",
+        ">-\n  ",
+        "|+\n",
+        "|2\n",
+        "\t",
+        " ",
+        "  ",
+        "x\ty",
+    ),
+    *(
+        "&x ",
+        "*x",
+        "*x ",
+        "!",
+        "! ",
+        "!!str ",
+        "!!int",
+        "!t ",
+        "!<a> ",
+        "!a,b ",
+        "%",
+        "%YAML 1.1\n",
+        "%TAG ! !x\n",
+        "<<: ",
+        "&",
+        "*",
+        "@",
+        "`",
+    ),
+    *(
+        "---",
+        "---\n",
+        "--- ",
+        "...",
+        "...\n",
+        "1",
+        "0x1",
+        "~",
+        "=",
+        "\x85",
+        "\u2028",
+        "\ufeff",
+        "\r",
+        "\r\n",
+        "é",
+        "a:b",
+        "a?b",
+        "a#b",
+        "?a",
+    ),
+    *(
+        "[a, b]",
+        "{a: b}",
+        '"k": ',
+        "'k': v",
+        "- - ",
+        "{a: , b}",
+        "[a: b]",
+        '{"a":1}',
+        "-a",
+        ":a",
+        "- a: b\n  c: d",
+        "a:\n- b\n",
+        "a:\n  - b\n",
+    ),
+    *("\n", "\n", "\n", "\n  ", "\n    ", "\n- ", "\n a", "\n\n", "\n\t"),
+]
 
 
 @pytest.mark.parametrize("length", [4, 8, 16, 40])
@@ -86,7 +181,7 @@ def test_alike(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if syntax.libyaml() is None:
         pytest.skip("PyYAML was built without libyaml")
     dice = random.Random(length)
-    texts = ["".join(dice.choices(FRAGMENTS, k=dice.randint(1, length))) for _ in range(1500)]
+    texts = ["".join(dice.choices(PIECES, k=dice.randint(1, length))) for _ in range(1500)]
     libyaml = [outcome(text) for text in texts]
     monkeypatch.setattr(syntax, "libyaml", lambda: None)
     python = [outcome(text) for text in texts]

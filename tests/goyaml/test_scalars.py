@@ -72,10 +72,14 @@ def test_value(parser: str, text: str, want: object) -> None:
     [
         pytest.param("!!int 1.5", "cannot decode !!float `1.5` as a !!int", id="int-from-float"),
         pytest.param("!!float x", "cannot decode !!str `x` as a !!float", id="float-from-word"),
-        pytest.param("!!float 9223372036854775808", "cannot decode !!int `9223372036854775808` as a !!float", id="float-from-uint64"),
+        pytest.param(
+            "!!float 9223372036854775808", "cannot decode !!int `9223372036854775808` as a !!float", id="float-from-uint64"
+        ),
         pytest.param("!!bool 1", "cannot decode !!int `1` as a !!bool", id="bool-from-int"),
         pytest.param("!!timestamp 2001-02-30", "cannot decode !!str `2001-02-30` as a !!timestamp", id="no-such-day"),
-        pytest.param("!!timestamp 2001-1-1T25:0:0Z", "cannot decode !!str `2001-1-1T25:0:0Z` as a !!timestamp", id="no-such-hour"),
+        pytest.param(
+            "!!timestamp 2001-1-1T25:0:0Z", "cannot decode !!str `2001-1-1T25:0:0Z` as a !!timestamp", id="no-such-hour"
+        ),
         pytest.param("!!timestamp soon", "cannot decode !!str `soon` as a !!timestamp", id="no-time-at-all"),
         pytest.param("!!binary a", "!!binary value contains invalid base64 data", id="half-a-byte"),
         pytest.param(".inf", "json: unsupported value: +Inf", id="infinity"),

@@ -41,22 +41,22 @@ def with_spec(pod: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 EVERY_WRITE = [
-    pytest.param(Engine.update, 2, id="update"),
-    pytest.param(Engine.update_status, 2, id="status"),
-    pytest.param(Engine.resize, 2, id="resize"),
-    pytest.param(Engine.ephemeral_containers, 2, id="ephemeral-containers"),
+    pytest.param(Engine.update, id="update"),
+    pytest.param(Engine.update_status, id="status"),
+    pytest.param(Engine.resize, id="resize"),
+    pytest.param(Engine.ephemeral_containers, id="ephemeral-containers"),
 ]
 
 
-@pytest.mark.parametrize("verb, times", EVERY_WRITE)
-def test_metadata_that_may_not_change_is_looked_at_for_every_kind_and_for_pods(verb: Verb, times: int) -> None:
+@pytest.mark.parametrize("verb", EVERY_WRITE)
+def test_metadata_that_may_not_change_is_looked_at_for_every_kind_and_for_pods(verb: Verb) -> None:
     engine = Engine("1.36")
     old = stored(engine)
-    assert lines(verb(engine, with_metadata(old, deletionGracePeriodSeconds=5), old)) == [GRACE] * times
+    assert lines(verb(engine, with_metadata(old, deletionGracePeriodSeconds=5), old)) == [GRACE, GRACE]
 
 
-@pytest.mark.parametrize("verb, times", EVERY_WRITE)
-def test_a_generated_name_can_stand_in_a_url(verb: Verb, times: int) -> None:
+@pytest.mark.parametrize("verb", EVERY_WRITE)
+def test_a_generated_name_can_stand_in_a_url(verb: Verb) -> None:
     engine = Engine("1.36")
     old = stored(engine)
     assert lines(verb(engine, with_metadata(old, generateName="a/b"), old))[0] == f"{PREFIX}may not contain '/'"
@@ -99,7 +99,7 @@ def test_declared_rules_hold_on_a_resize_that_is_not_one() -> None:
 
 
 def test_all_that_ephemeral_containers_are_judged_by() -> None:
-    """A request cannot bring about the last two: of what it sends, nothing but the containers is taken."""
+    """No request brings these about: of what it sends, nothing but the containers is taken."""
     engine = Engine(gates=RESPONDERS)
     old = stored(engine)
     new = with_metadata(with_spec(old, evictionResponders=UNNAMED), annotations={APPARMOR: "unconfined"})
