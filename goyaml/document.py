@@ -73,7 +73,7 @@ class Document:
         if self._tree is None:
             self._tree = self._read()
         node = self._tree.root
-        if node is None:
+        if node is None or self.value is None:
             return (self.line, 1), (self.line, 1)
         key = node.mark
         for step in path:

@@ -107,7 +107,10 @@ class Composer:
             parent.key = value if type(value) is str else self.checked(scalars.key, event.start_mark, value)
             parent.key_mark = event.start_mark
         else:
-            self.add(Node(value, event.start_mark))
+            mark = event.start_mark
+            if value is None and not event.value and parent and parent.key is not None and mark.line > parent.key_mark.line:
+                mark = parent.key_mark  # no value at all: the parser's mark is that of whatever comes next
+            self.add(Node(value, mark))
 
     def start(self, event: Any, mapping: bool) -> None:
         self.decoded += 1

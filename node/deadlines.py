@@ -1,7 +1,7 @@
 """What is due when: a queue of things with a deadline that moves.
 
-Deadlines are put off all the time (each report refreshes thousands of devices), and come true hardly ever. So a thing stands in the
-queue once, under the deadline it had then; when that comes, it either is due or goes back under the newer one.
+Deadlines are put off all the time (each report refreshes thousands of devices), and hardly ever come true. So a thing stands in
+the queue once, under the deadline it had then; when that comes, it either is due or goes back under the newer one.
 """
 
 from __future__ import annotations

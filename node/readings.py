@@ -49,8 +49,8 @@ def message(text: str) -> str | None:
     if not text:
         return None
     if not (text.isascii() and text.isprintable()):
-        text = _UNPRINTABLE.sub(" ", text).strip()
-    return cut(text) or None
+        text = _UNPRINTABLE.sub(" ", text)
+    return cut(text.strip()) or None
 
 
 def cut(text: str, limit: int = MESSAGE_LIMIT) -> str:

@@ -29,7 +29,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--data-dir", type=Path, metavar="DIR", help="keep objects here; in memory without it")
     what.add_argument(
-        "--load", type=Path, action="append", default=[], metavar="FILE", help="store these objects first, as they are (YAML, JSON)"
+        "--load",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="store these objects first, as they are (YAML, JSON)",
     )
     who = parser.add_argument_group("who")
     who.add_argument(

@@ -102,8 +102,8 @@ class Switched(ast.NodeTransformer):
 
     def __init__(self, path: str, source: str, first: int = 0) -> None:
         self.path = path
-        self.source = source
         self.sites: list[Site] = []
+        self._lines = source.splitlines()
         self._first = first
         self._makes = [""]
 
@@ -150,12 +150,10 @@ class Switched(ast.NodeTransformer):
         return ast.copy_location(ast.Call(ast.Name(THROUGH, ast.Load()), [number, value], []), value)
 
     def _add(self, node: ast.stmt | ast.expr, kind: str) -> int:
-        number = self._first + len(self.sites)
-        self.sites.append(Site(number, self.path, node.lineno, node.end_lineno or node.lineno, kind, self._text(node)))
+        number, last = self._first + len(self.sites), node.end_lineno or node.lineno
+        text = " ".join(line.strip() for line in self._lines[node.lineno - 1 : last])
+        self.sites.append(Site(number, self.path, node.lineno, last, kind, text))
         return number
-
-    def _text(self, node: ast.AST) -> str:
-        return " ".join((ast.get_source_segment(self.source, node) or "").split())
 
 
 def _made_by(node: ast.FunctionDef, path: str) -> str:

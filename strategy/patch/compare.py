@@ -34,14 +34,12 @@ def between(old: Any, new: Any, node: Node, *, terse: bool = False) -> Compariso
 
     Upstream: TypedValue.Compare
     """
-    removed, modified, added = _compared(old, new, node, terse)
+    removed, modified, added = _compared(old, new, node, terse) if old != new else _NOTHING
     return Comparison(removed or {}, modified or {}, added or {})
 
 
 def _compared(old: Any, new: Any, node: Node, terse: bool) -> _Parts:
-    """The nodes of what was removed, modified and added; None for nothing."""
-    if old == new:
-        return _NOTHING
+    """The nodes of what was removed, modified and added between two values that differ; None for nothing."""
     if node.leaf or not (old or new):
         # Null and empty differ, and then they are one value.
         return None, {}, None
@@ -51,20 +49,24 @@ def _compared(old: Any, new: Any, node: Node, terse: bool) -> _Parts:
 
 
 def _compared_maps(old: dict[str, Any], new: dict[str, Any], node: Node, terse: bool) -> _Parts:
-    if terse:
+    if terse and not all(map(new.__getitem__, filter(new.__contains__, node.omitted))):
         new = typed.printed(new, node)
+    changed = [name for name, item in new.items() if name not in old or old[name] != item]
+    if len(new) - len(changed) < len(old):
+        changed += [name for name in old if name not in new]
     removed: Tree = {}
     modified: Tree = {}
     added: Tree = {}
-    leaf = node.element if node.form == MAP else None
-    for name in sorted({**old, **new}):
-        inner = leaf or node.fields.get(name)
+    for name in sorted(changed):
+        inner = node.element if node.form == MAP else node.fields.get(name)
         key = f"f:{name}"
-        if name not in new:
-            removed[key] = typed.whole(old[name], inner, terse) if inner else {}
+        if inner is None:
+            (added if name not in old else removed if name not in new else modified)[key] = {}
+        elif name not in new:
+            removed[key] = typed.whole(old[name], inner, terse)
         elif name not in old:
-            added[key] = typed.whole(new[name], inner, terse) if inner else {}
-        elif inner is not None:
+            added[key] = typed.whole(new[name], inner, terse)
+        else:
             _note(key, _compared(old[name], new[name], inner, terse), removed, modified, added)
     return removed or None, modified or None, added or None
 
@@ -79,6 +81,8 @@ def _compared_lists(old: list[Any], new: list[Any], node: Node, terse: bool) -> 
     added: Tree = {}
     for key in {**before, **after}:
         was, now = before.get(key, []), after.get(key, [])
+        if was == now:
+            continue
         if len(was) > 1 or len(now) > 1:
             _note(key, _compared_repeated(was, now, node.element, terse), removed, modified, added)
         elif not now:
@@ -91,13 +95,13 @@ def _compared_lists(old: list[Any], new: list[Any], node: Node, terse: bool) -> 
 
 
 def _ordered(tree: Tree) -> Tree | None:
-    return fieldset.in_order(tree) if tree else None
+    return (fieldset.in_order(tree) if len(tree) > 1 else tree) or None
 
 
 def _compared_repeated(was: list[Any], now: list[Any], node: Node, terse: bool) -> _Parts:
-    """Items with the same key are owned as one; what was one item and no longer is, is gone, with all that was in it."""
+    """Different items with the same key. They are owned as one; what was one item and no longer is, is gone with all in it."""
     if len(was) > 1 and len(now) > 1:
-        return None, None if was == now else {}, None
+        return None, {}, None
     if len(was) > 1:
         return {}, None, typed.whole(now[0], node, terse) if now else None
     return typed.whole(was[0], node, terse) if was else None, None, {}

@@ -22,7 +22,6 @@ Tree = dict[str, Any]
 
 SELF: Final = "."
 _KINDS: Final = {"f": 0, "k": 1, "v": 2, "i": 3}
-_PLAIN: Final = ("f:", ".")
 
 
 class BadFields(ValueError):
@@ -129,13 +128,13 @@ def _rank(value: Any) -> tuple[int, Any]:
 
 def in_order(tree: Tree) -> Tree:
     """The tree with the keys of its first level in order."""
-    if all(map(_is_plain, tree)):
-        return dict(sorted(tree.items()))
-    return {element: tree[element] for element in sorted(tree, key=_order)}
-
-
-def _is_plain(element: str) -> bool:
-    return element.startswith(_PLAIN)
+    for element in tree:
+        if element[0] != "f" and element != SELF:
+            break
+    else:
+        return {element: tree[element] for element in sorted(tree)}
+    places = sorted([(_order(element), element) for element in tree])
+    return {element: tree[element] for _, element in places}
 
 
 # ---- sets ------------------------------------------------------------------------------------------
@@ -308,3 +307,8 @@ def _spelled(key: str) -> str:
 
 def _refused(name: str) -> None:
     raise ValueError(name)
+
+
+def is_sound(tree: Any) -> bool:
+    """Whether a tree is a set as far as its dicts go."""
+    return isinstance(tree, dict) and all(not below or is_sound(below) for below in tree.values())

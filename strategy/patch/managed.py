@@ -140,8 +140,8 @@ def _client(user_agent: str) -> str:
 # ---- entries ---------------------------------------------------------------------------------------
 
 
-def decode(entries: Any, api_version: str, *, trusted: bool = False) -> Managers:
-    """The managers of an object. ``trusted`` are entries that ``encode`` has made: their fields are not spelled anew.
+def decode(entries: Any, what: Kind, *, trusted: bool = False) -> Managers:
+    """The managers of an object. ``trusted`` are entries that ``encode`` has made: their fields are not looked at.
 
     Upstream: DecodeManagedFields
     """
@@ -154,16 +154,16 @@ def decode(entries: Any, api_version: str, *, trusted: bool = False) -> Managers
             raise Undecodable("apiVersion must not be empty")
         if entry.get("fieldsType") != "FieldsV1":
             kind = entry.get("fieldsType")
-            what = f"invalid fieldsType {gotext.quote(kind)}" if kind else "missing fieldsType"
-            raise Undecodable(f"{what} in managed fields entry {index}")
+            words = f"invalid fieldsType {gotext.quote(kind)}" if kind else "missing fieldsType"
+            raise Undecodable(f"{words} in managed fields entry {index}")
         fields = entry.get("fieldsV1") or {}
         try:
-            fields = fields if trusted and isinstance(fields, dict) else fieldset.read(fields)
+            fields = fields if trusted and isinstance(fields, dict) else typed.cut(fieldset.read(fields), what.node)
         except fieldset.BadFields as error:
             raise Undecodable(f"error decoding set: {error}") from None
         known = Id(entry.get("manager", ""), operation, version if operation == UPDATE else "", entry.get("subresource", ""))
         # What was noted for another version of the type is forgotten.
-        if version == api_version:
+        if version == what.api_version:
             managers[known] = Entry(fields, entry.get("time"))
     return managers
 
@@ -209,18 +209,23 @@ def updated(live: Pod | None, new: Pod, by: Writer, what: Kind) -> list[Pod] | N
     ``live`` is None on create. ``new`` is the object as it was read and defaulted. None means that there are no entries.
     Upstream: FieldManager.Update
     """
-    managers = _told(live, new, by.subresource, what.api_version)
+    managers = _told(live, new, by.subresource, what)
     if not managers and live is not None:
         # An object without entries goes without until somebody applies.
         return None
     try:
         managers = update(managers, live, new, by, what)
-    except (fieldset.BadFields, typed.Unkeyed):
+    except typed.Unkeyed:
         return None if live is None else live["metadata"].get("managedFields")
+    except (AttributeError, TypeError):
+        # Entries that no server has written, in an object that somebody made by hand, are not worth a look in every other.
+        if all(fieldset.is_sound(entry.fields) for entry in managers.values()):
+            raise
+        return None
     return encode(_capped(managers, what.api_version), what.api_version)
 
 
-def _told(live: Pod | None, new: Pod, subresource: str, api_version: str) -> Managers:
+def _told(live: Pod | None, new: Pod, subresource: str, what: Kind) -> Managers:
     """The managers of the request where it may say, else those of the stored object.
 
     Upstream: decodeLiveOrNew
@@ -231,12 +236,12 @@ def _told(live: Pod | None, new: Pod, subresource: str, api_version: str) -> Man
         if sent in ([], [{}]):
             return {}
         try:
-            if managers := decode(sent, api_version):
+            if managers := decode(sent, what):
                 return managers
         except Undecodable:
             pass
     try:
-        return decode(stored, api_version, trusted=True)
+        return decode(stored, what, trusted=True)
     except Undecodable:
         return {}
 
@@ -249,7 +254,7 @@ def update(managers: Managers, live: Pod | None, new: Pod, by: Writer, what: Kin
     node = what.node
     old = shape.zero(what.type_name, what.types) if live is None else bare(live)
     if live is not None:
-        managers = reconciled(managers, old, node)
+        managers = expanded(managers, old, node)
     changes = compare.between(old, bare(new), node, terse=True).apart_from(what.reset.get(by.subresource, {}))
     taken = changes.taken
     managers = left(managers, changes, taken)
@@ -261,9 +266,9 @@ def update(managers: Managers, live: Pod | None, new: Pod, by: Writer, what: Kin
     return managers
 
 
-def reconciled(managers: Managers, live: Pod, node: Node) -> Managers:
-    """The managers as they would be had the schema always been this one."""
-    return {known: entry._replace(fields=typed.reconciled(entry.fields, live, node)) for known, entry in managers.items()}
+def expanded(managers: Managers, live: Pod, node: Node) -> Managers:
+    """The managers, of whom each owns all that is in what it owns."""
+    return {known: entry._replace(fields=typed.expanded(entry.fields, live, node)) for known, entry in managers.items()}
 
 
 def left(managers: Managers, changes: Comparison, taken: Tree) -> Managers:

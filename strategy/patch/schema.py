@@ -46,7 +46,7 @@ class Layout(NamedTuple):
 class Node:
     """What may stand in one place of an object, and how it merges."""
 
-    __slots__ = ("element", "fields", "form", "key", "keys", "layouts", "leaf", "named", "omitted", "scalar")
+    __slots__ = ("element", "fields", "form", "key", "keys", "layouts", "leaf", "named", "omitted", "scalar", "wide")
 
     def __init__(self, form: str, *, leaf: bool = False, scalar: str = "", element: Node | None = None) -> None:
         self.form = form
@@ -69,6 +69,9 @@ class Node:
         self.layouts: dict[tuple[str, ...], Layout] = {}
         """By the names of the fields or keys, in the order in which they stand there; what has been asked for lately."""
 
+        self.wide: dict[tuple[str, ...], tuple[tuple[str, Node], ...]] = {}
+        """By the elements of a set: those that lead to what is not owned as one value, and to what; as asked for lately."""
+
     def layout(self, names: tuple[str, ...]) -> Layout:
         """What fields or keys of these names come to."""
         if len(self.layouts) >= _MOST_LAYOUTS:
@@ -79,6 +82,14 @@ class Node:
             tuple((name, element, node) for name, element, node in inner if node is not None and not node.leaf),
             tuple(name for name in names if name in self.omitted),
         )
+        return made
+
+    def granular(self, elements: tuple[str, ...]) -> tuple[tuple[str, Node], ...]:
+        """Those elements of a set of this object's fields that lead to what is not owned as one value, and what they lead to."""
+        if len(self.wide) >= _MOST_LAYOUTS:
+            self.wide.clear()
+        inner = ((element, self.fields.get(element[2:])) for element in elements)
+        made = self.wide[elements] = tuple((element, node) for element, node in inner if node is not None and not node.leaf)
         return made
 
 

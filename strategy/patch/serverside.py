@@ -58,7 +58,7 @@ def apply(live: Pod | None, body: Any, by: Writer, force: bool, what: Kind) -> A
     Upstream: FieldManager.Apply
     """
     try:
-        managers = managed.decode(live["metadata"].get("managedFields") if live else None, what.api_version)
+        managers = managed.decode(live["metadata"].get("managedFields") if live else None, what)
     except Undecodable as error:
         raise errors.ServerError(f"failed to decode managed fields: {error}") from None
     sent = _body(body)
@@ -167,7 +167,7 @@ class _Work:
             first = self.by._replace(manager=BEFORE_FIRST)
             managers = managed.update({}, None, self.stored, first, self.what)
         self._check()
-        managers = managed.reconciled(managers, self.live, self.node)
+        managers = managed.expanded(managers, self.live, self.node)
         value = combine.merged(self.live, self.sent, self.node)
         last = managers.get(self.me, Entry({}, None))
         reset = self.what.reset.get(self.by.subresource, {})

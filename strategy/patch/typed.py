@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from strategy import gotext
 from strategy.patch import fieldset, goprint
@@ -199,7 +199,7 @@ def whole(value: Any, node: Node, terse: bool) -> Tree:
         return _whole_items(value, node, terse)
     names = tuple(value)
     owned, members, omitted = node.layouts.get(names) or node.layout(names)
-    if terse:
+    if terse and omitted:
         for name in omitted:
             if not value[name]:
                 return whole(printed(value, node), node, terse)
@@ -220,18 +220,10 @@ def _whole_items(value: Any, node: Node, terse: bool) -> Tree:
         for name in sorted(value):
             out[f"f:{name}"] = whole(value[name], inner, terse)
         return out
-    last, ordered = "", node.key is not None
     for item in value:
         key = element(node, item)
-        if key in out:
-            out[key] = {}
-            continue
-        out[key] = whole(item, inner, terse)
-        if ordered and node.key:
-            text = item.get(*node.key)
-            ordered = type(text) is str and last <= text
-            last = text
-    return out if ordered else fieldset.in_order(out)
+        out[key] = {} if key in out else whole(item, inner, terse)
+    return out if len(value) == 1 else fieldset.in_order(out)
 
 
 def printed(value: dict[str, Any], node: Node) -> dict[str, Any]:
@@ -270,52 +262,61 @@ def _inside(node: Node | None, key: str) -> tuple[Node | None, bool]:
     return (node.element, False) if key.startswith("k:") and node.form in (SET, KEYED, LIST) else (None, False)
 
 
-def reconciled(tree: Tree, value: Any, node: Node) -> Tree:
-    """The set as it would be had the schema always been this one; BadFields for what is no set.
+def cut(tree: Tree, node: Node) -> Tree:
+    """The set without what is below values that are owned as one, as it would be had the schema always been this one.
 
-    Below what is owned as one value there is nothing, and who owns as one what is not owned so owns all that is in it.
     Upstream: ReconcileFieldSetWithSchema
     """
     changed: Tree = {}
-    fields, inner = (node.fields, None) if node.form == OBJECT else ({}, node.element)
     for key, below in tree.items():
-        child = inner or fields.get(key[2:])
-        if child is None or key == SELF or (child.leaf and below == {}):
+        inner = node.fields.get(key[2:]) if node.form == OBJECT else node.element
+        if not below or inner is None or inner.form in (SCALAR, ANY):
             continue
-        new = _reconciled_node(key, below, value, (node, child))
+        new = {} if inner.leaf else cut(below, inner)
         if new is not below:
             changed[key] = new
     return {**tree, **changed} if changed else tree
 
 
-def _reconciled_node(key: str, below: Any, holder: Any, nodes: tuple[Node, Node]) -> Tree:
-    if not isinstance(below, dict):
-        raise fieldset.BadFields("expected an object")
-    outer, node = nodes
-    if below:
-        if node.leaf:
-            return below if node.form in (SCALAR, ANY) else {}
-        return reconciled(below, _Member(key, holder, outer), node)
-    inside = named(_found(_Member(key, holder, outer)), node)
-    return {SELF: {}, **inside} if inside else below
+_Way = tuple[Any, str, Node] | None
+"""How a value is reached: the way to what holds it, the path element there, and what that is."""
 
 
-class _Member(NamedTuple):
-    """A value that is looked for only when it is needed: what holds it, or a way to that, and where it is there."""
+def expanded(tree: Tree, live: Any, node: Node, way: _Way = None) -> Tree:
+    """The set in which who owns an object, map or list as one value, though it is not owned so, owns all that is in it.
 
-    key: str
-    holder: Any
-    node: Node
+    Upstream: ReconcileFieldSetWithSchema, buildGranularFieldSet
+    """
+    if node.form == OBJECT:
+        elements = tuple(tree)
+        found = node.wide.get(elements)
+        inside = node.granular(elements) if found is None else found
+    elif node.element is None or node.element.leaf:
+        return tree
+    else:
+        inside = tuple([(key, node.element) for key in tree if key != SELF])
+    changed: Tree = {}
+    for key, inner in inside:
+        below = tree[key]
+        if below:
+            new = expanded(below, live, inner, (way, key, node))
+        else:
+            there = named(_reached(live, (way, key, node)), inner)
+            new = {SELF: {}, **there} if there else below
+        if new is not below:
+            changed[key] = new
+    return {**tree, **changed} if changed else tree
 
 
-def _found(value: Any) -> Any:
-    """The value; None if there is none, or several with the same key."""
-    if not isinstance(value, _Member):
-        return value
-    holder = _found(value.holder)
+def _reached(live: Any, way: _Way) -> Any:
+    """The value at the end of a way; None if there is none, or several with the same key."""
+    if way is None:
+        return live
+    before, key, node = way
+    holder = _reached(live, before)
     if isinstance(holder, dict):
-        return holder.get(value.key[2:])
-    if not isinstance(holder, list) or value.node.form != KEYED:
+        return holder.get(key[2:])
+    if not isinstance(holder, list) or node.form != KEYED:
         return None
-    found = [item for item in holder if element(value.node, item) == value.key]
+    found = [item for item in holder if element(node, item) == key]
     return found[0] if len(found) == 1 else None

@@ -216,13 +216,23 @@ def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
         Store.open(tmp_path / "file" / "data")
 
 
+OPENER = """
+import sys
+from pathlib import Path
+from apiserver import journal
+from apiserver.store import Store
+
+journal.BUSY_MILLISECONDS = 10
+Store.open(Path(sys.argv[1]))
+"""
+
+
 def test_a_directory_is_used_by_one_process_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal, "BUSY_MILLISECONDS", 10)
     store = Store.open(tmp_path)
     with pytest.raises(StoreError, match="in use by another process"):
         Store.open(tmp_path)
-    script = f"from apiserver.store import *\nfrom pathlib import Path\nStore.open(Path({str(tmp_path)!r}))"
-    other = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    other = subprocess.run([sys.executable, "-c", OPENER, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False)
     assert "in use by another process" in other.stderr
     put(store, "a")
     store.close()

@@ -98,7 +98,8 @@ def test_labels(text: str, expected: bool) -> None:
             "a/b/c=d",
             'unable to parse requirement: <nil>: Invalid value: "a/b/c": a valid label key must consist of '
             "alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
-            "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and "
+            "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+            "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and "
             "'/' (e.g. 'example.com/MyName')",
             id="bad-key",
         ),

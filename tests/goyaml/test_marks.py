@@ -88,5 +88,18 @@ def test_characters_count_not_bytes() -> None:
     assert goyaml.load('"é😀": {ü: x}\n').mark(("é😀", "ü")) == (1, 11)
 
 
+@pytest.mark.parametrize(
+    "text, place",
+    [
+        pytest.param("a:\nb: 1\n", (1, 3), id="nothing-after-the-colon"),
+        pytest.param("? a\n", (1, 3), id="no-colon"),
+        pytest.param("a:\n  ~\n", (2, 3), id="written-on-the-next-line"),
+        pytest.param("{a, b}\n", (1, 3), id="flow"),
+    ],
+)
+def test_null_value(parser: str, text: str, place: tuple[int, int]) -> None:
+    assert goyaml.load(text).mark(("a",)) == place
+
+
 def test_null_document() -> None:
     assert goyaml.load("\n# c\n").mark(("a",)) == (3, 1)

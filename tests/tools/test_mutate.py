@@ -55,7 +55,7 @@ def test_sites_in_their_order() -> None:
     program, _ = compiled()
     assert [f"{site.line} {site.kind} {site.text}" for site in program.sites] == [
         '6 error yield field.invalid("negative", number)',
-        "7 call yield from inner(numbers)",
+        "7 call seen = yield from inner(numbers)",
         '9 error yield from formats.each("seen", seen, ())',
         '13 error yield "seven"',
         '19 warning warnings.append("some")',

@@ -1,0 +1,141 @@
+"""What survives a restart: one file, whole or not at all.
+
+The first line says the version and the checksum of the rest. A file that is not as it should be is set aside, and never a reason not
+to start. Times in it are of the boot clock, which goes on over a restart of the process and starts anew with the machine; so they mean
+something only under the same boot id. The wall clock's time is kept too: where it runs backwards, nothing is believed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from certs import files
+from node.deadlines import NEVER
+
+VERSION = 1
+LARGEST = 64 * 1024 * 1024
+"""Of a file that we read, in bytes: ten times what the largest node writes."""
+KEPT_ASIDE = 5
+
+
+class Loaded(NamedTuple):
+    content: dict[str, Any]
+    fresh: bool
+    """It was written since the machine started, and not in the future: its times mean something."""
+    notes: list[str]
+
+
+class BadFile(ValueError):
+    """The file is not a checkpoint that we can read. The text says why."""
+
+
+class Checkpoint:
+    def __init__(self, path: Path, boot: str) -> None:
+        self.path = path
+        self.boot = boot
+
+    def load(self, now: float, wall: float) -> Loaded:
+        """What was saved last; nothing if there is none, or none that can be read."""
+        notes: list[str] = []
+        self._clean()
+        try:
+            header, content = _read(self.path)
+        except FileNotFoundError:
+            return Loaded({}, False, notes)
+        except (BadFile, OSError) as error:
+            notes.append(f"{self.path}: {error}; {self._set_aside()}, starting without it")
+            return Loaded({}, False, notes)
+        fresh = bool(self.boot) and header["boot"] == self.boot and header["now"] <= now and header["wall"] <= wall
+        return Loaded(content, fresh, notes)
+
+    def save(self, content: Mapping[str, Any], now: float, wall: float) -> None:
+        """Returns when the file is on the disk. An OSError leaves the old one as it was."""
+        body = json.dumps(content, separators=(",", ":")).encode()
+        header = {"version": VERSION, "checksum": _checksum(body), "boot": self.boot, "now": now, "wall": wall}
+        files.write(self.path, json.dumps(header).encode() + b"\n" + body, mode=0o600)
+        handle = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)  # the new name of the file is in the directory
+        finally:
+            os.close(handle)
+
+    def _clean(self) -> None:
+        """Removes what a save that was cut short has left."""
+        for left in self.path.parent.glob(f".{self.path.name}.*"):
+            left.unlink(missing_ok=True)
+
+    def _set_aside(self) -> str:
+        """Renames the bad file, for whoever wants to know. The result says what has become of it."""
+        names = [self.path.with_name(f"{self.path.name}.bad-{number}") for number in range(1, KEPT_ASIDE + 1)]
+        free = next((name for name in names if not name.exists()), names[-1])
+        try:
+            os.replace(self.path, free)
+        except OSError as error:
+            return f"it cannot be set aside ({error.strerror})"
+        return f"set aside as {free.name}"
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    if path.is_dir():
+        raise BadFile("is a directory")
+    if path.stat().st_size > LARGEST:
+        raise BadFile("is too large")
+    head, _, body = path.read_bytes().partition(b"\n")
+    header = _object(head)
+    if header.get("version") != VERSION:
+        raise BadFile(f"is of version {header.get('version')!r}, not {VERSION}")
+    if header.get("checksum") != _checksum(body):
+        raise BadFile("does not have the checksum it says")
+    return header, _object(body)
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise BadFile("is not a checkpoint") from error
+    if not isinstance(value, dict):
+        raise BadFile("is not a checkpoint")
+    return value
+
+
+def _checksum(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()
+
+
+@dataclass
+class Pace:
+    """When to save: soon after a change, and now and then when known things were merely confirmed."""
+
+    change: float = 1.0
+    """Seconds from a change to its save; what changes meanwhile goes with it."""
+    refresh: float = 5.0
+    """At most so often is saved that things are as they were. A restart later than that finds readings looking this much older."""
+    retry: float = 10.0
+    """Seconds after a save that failed."""
+
+    def __post_init__(self) -> None:
+        self._saved = (0, 0)
+        self._last = -NEVER
+        self._due = NEVER
+
+    def due(self, changes: int, refreshes: int, now: float) -> float:
+        """When to save next, given how often things have changed and were confirmed; infinity: nothing is new."""
+        if changes != self._saved[0]:
+            self._due = min(self._due, max(now + self.change, self._last + self.change))
+        elif refreshes != self._saved[1]:
+            self._due = min(self._due, max(now, self._last + self.refresh))
+        return self._due
+
+    def saved(self, changes: int, refreshes: int, now: float) -> None:
+        """What was counted when the content was taken is on the disk."""
+        self._saved, self._last, self._due = (changes, refreshes), now, NEVER
+
+    def failed(self, now: float) -> None:
+        self._due = now + self.retry

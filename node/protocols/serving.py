@@ -1,0 +1,85 @@
+"""Serving on a Unix socket: the other end of calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
+
+import grpc
+import grpc.aio
+
+from node.protocols import calls
+from node.protocols.wire import Method
+
+Handler = Callable[[Any], Awaitable[Any]] | Callable[[Any], AsyncIterator[Any]]
+"""From a request to its answer, or to its answers. Bytes in the place of a message go out as they are."""
+
+
+class Refused(Exception):
+    """A handler's way to answer with an error. `code` is gRPC's word for it."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+
+
+class Server:
+    """Serves these methods on a socket, which must not exist before and does not exist afterwards."""
+
+    def __init__(self, socket: str, handlers: Mapping[Method, Handler]) -> None:
+        self.socket = socket
+        self._server = grpc.aio.server(options=[("grpc.max_send_message_length", -1)])
+        self._server.add_generic_rpc_handlers((_Table(handlers),))
+
+    async def start(self) -> None:
+        self._server.add_insecure_port(calls.target(self.socket))
+        await self._server.start()
+
+    async def stop(self) -> None:
+        """Ends what goes on, at once, and removes the socket."""
+        await self._server.stop(None)
+
+    async def __aenter__(self) -> Server:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+
+class _Table(grpc.GenericRpcHandler):  # type: ignore[misc]  # gRPC has no types
+    def __init__(self, handlers: Mapping[Method, Handler]) -> None:
+        self._handlers = {method.path: _adapted(method, handler) for method, handler in handlers.items()}
+
+    def service(self, details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler | None:
+        return self._handlers.get(details.method)
+
+
+def _adapted(method: Method, handler: Handler) -> grpc.RpcMethodHandler:
+    """The handler as gRPC calls it: with bytes, and a context to fail through."""
+
+    async def one(request: bytes, context: grpc.aio.ServicerContext) -> bytes:
+        try:
+            return _bytes(await handler(method.request.FromString(request)))  # type: ignore[misc]
+        except Refused as refused:
+            await context.abort(grpc.StatusCode[refused.code], refused.text)
+            raise AssertionError("abort raises") from None
+
+    async def many(request: bytes, context: grpc.aio.ServicerContext) -> AsyncIterator[bytes]:
+        try:
+            async for answer in handler(method.request.FromString(request)):  # type: ignore[union-attr]
+                yield _bytes(answer)
+        except Refused as refused:
+            await context.abort(grpc.StatusCode[refused.code], refused.text)
+        except asyncio.CancelledError:
+            return  # the client is gone, or we are stopping
+
+    if method.streams:
+        return grpc.unary_stream_rpc_method_handler(many)
+    return grpc.unary_unary_rpc_method_handler(one)
+
+
+def _bytes(answer: Any) -> bytes:
+    return answer if isinstance(answer, bytes) else answer.SerializeToString()

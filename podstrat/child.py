@@ -1,0 +1,74 @@
+"""A `podstrat serve` as a child process: started, waited for, stopped. For tests and for `podstrat up`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+PATIENCE = 30.0
+"""Seconds until a server that does not answer is given up. Starting takes less than one; slow machines have bad moments."""
+
+
+class NotStarted(Exception):
+    """The server ended, or did not answer in time; the text is what it said."""
+
+
+class Server:
+    """One server of one's own. Its folder, with the kubeconfig in it, goes with it."""
+
+    def __init__(self, *arguments: str, python: str = sys.executable) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="podstrat-server-")
+        self.folder = Path(self._folder.name)
+        self.kubeconfig = self.folder / "kubeconfig"
+        self.log = self.folder / "log"
+        self._ready = self.folder / "ready"
+        self._arguments = (python, "-m", "podstrat", "serve", "--port", "0", "-q", *arguments)
+        self.process: subprocess.Popen[bytes] | None = None
+        self.url = ""
+
+    def start(self) -> Server:
+        self._ready.unlink(missing_ok=True)
+        files: Sequence[str] = ("--kubeconfig", str(self.kubeconfig), "--ready-file", str(self._ready))
+        with self.log.open("ab") as log:
+            # A group of its own: a Ctrl-C in the terminal is for the parent, who then stops us.
+            self.process = subprocess.Popen([*self._arguments, *files], stderr=log, stdout=log, start_new_session=True)
+        deadline = time.monotonic() + PATIENCE
+        while not self._ready.exists():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise NotStarted(self.log.read_text(errors="replace").strip() or "the server did not answer in time")
+            time.sleep(0.01)
+        self.url = self._ready.read_text().strip()
+        return self
+
+    def stop(self, sign: int = signal.SIGTERM) -> int | None:
+        """Ends the server and all that belongs to it; its exit code."""
+        if self.process is None:
+            return None
+        try:
+            if sign == signal.SIGKILL:
+                os.killpg(self.process.pid, sign)
+            else:
+                self.process.send_signal(sign)
+            code = self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            code = self.process.wait()
+        except ProcessLookupError:
+            code = self.process.wait()
+        self.process = None
+        return code
+
+    def __enter__(self) -> Server:
+        return self.start()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+        self._folder.cleanup()

@@ -1,0 +1,69 @@
+"""Fixtures for tests that need an API server: a real one, of one's own, that treats pods as kube-apiserver does.
+
+    def test_my_operator(podstrat_client, podstrat_namespace):
+        ...
+
+The server is started when the first test asks for it, and ends with the session. Nothing is imported before.
+Options for it stand in the ini file: ``podstrat_serve_options = --kubernetes-version 1.36``.
+"""
+
+from __future__ import annotations
+
+import shlex
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from podstrat.child import Server
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini("podstrat_serve_options", "options for the server of the fixture podstrat_server", default="")
+
+
+@pytest.fixture(scope="session")
+def podstrat_server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server for the whole session: ``.url``, ``.kubeconfig``, ``.log``."""
+    from podstrat.child import Server
+
+    with Server(*shlex.split(request.config.getini("podstrat_serve_options"))) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def podstrat_kubeconfig(podstrat_server: Server) -> Path:
+    """The path of a kubeconfig for the server."""
+    return podstrat_server.kubeconfig
+
+
+@pytest.fixture
+def podstrat_client(podstrat_kubeconfig: Path) -> Iterator[Any]:
+    """The kubernetes package's ApiClient for the server: ``kubernetes.client.CoreV1Api(podstrat_client)``."""
+    kubernetes = pytest.importorskip("kubernetes", reason="needs the package kubernetes: pip install kubernetes")
+    with kubernetes.config.new_client_from_config(str(podstrat_kubeconfig)) as client:
+        yield client
+
+
+@pytest.fixture
+def podstrat_namespace(podstrat_server: Server) -> Iterator[str]:
+    """The name of a namespace of the test's own; it goes with all that is in it."""
+    from podstrat import http
+
+    name = f"test-{uuid.uuid4().hex[:10]}"
+    calls = http.Client(podstrat_server.kubeconfig)
+    calls.send("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    yield name
+    calls.send("DELETE", f"/api/v1/namespaces/{name}")
+
+
+@pytest.fixture
+def podstrat_reset(podstrat_server: Server) -> Iterator[None]:
+    """Everything that the test has made is gone after it."""
+    from podstrat import http
+
+    yield
+    http.Client(podstrat_server.kubeconfig).send("POST", "/podstrat/reset")
