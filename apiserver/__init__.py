@@ -1,1 +1,1 @@
-"""The embedded API server: transport, storage, watch, discovery. What happens to a pod is the engine's; no pod rule lives here."""
+"""The embedded API server: transport, storage, watch, discovery. What happens to a pod is the engine's affair alone."""

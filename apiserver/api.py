@@ -19,7 +19,7 @@ from apiserver.kinds import BUDGET, BY_KIND, NAMESPACE, POD, Kind
 from apiserver.objects import Judge
 from apiserver.selectors import label_selector_of
 from apiserver.store import Changed, Entry, Store, Write
-from strategy import errors, shape, status, times
+from strategy import errors, shape, times
 from strategy.engine import Engine
 from strategy.request import Answer, Remove, Request, StoreBudget
 from strategy.request import Store as StoreObject
@@ -160,7 +160,7 @@ class Api:
 
     def _list_or_watch(self, call: Call) -> Reply:
         target = call.target
-        options = lists.options(call.query, target.kind)
+        options = self._list_options(call)
         if not options.watch:
             return self._shown(Reply(200, lists.page(self.store, target.kind, target.namespace, options)), call)
         form = self._form(call)
@@ -169,6 +169,10 @@ class Api:
             self.store, target.kind, target.namespace, options, convert, form=str(form), blank=self._blank(target.kind), idle=IDLE
         )
         return Reply(200, stream=stream)
+
+    def _list_options(self, call: Call) -> lists.Options:
+        ctx = self.engine.context
+        return lists.options(call.query, call.target.kind, watch_list="WatchList" in ctx.gates, unit=ctx.name_unit)
 
     def _blank(self, kind: Kind) -> Object:
         """An object of a kind without any content: a bookmark is made of it."""
@@ -335,7 +339,7 @@ class Api:
     def _delete_collection(self, call: Call) -> Reply:
         """Deletes whatever the selectors select, each as if it had been deleted alone; answers with what was there."""
         target = call.target
-        options = lists.options(call.query, target.kind)
+        options = self._list_options(call)
         page = lists.page(self.store, target.kind, target.namespace, options)
         for item in page["items"]:
             metadata = item["metadata"]
@@ -358,4 +362,4 @@ class Api:
 
 
 def refusal(error: errors.ApiError) -> Reply:
-    return Reply(error.code, status.failure(error), error.warnings)
+    return Reply(error.code, lists.failure(error), error.warnings)

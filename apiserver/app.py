@@ -21,6 +21,8 @@ from apiserver.kinds import BY_PATH, NAMESPACE
 from apiserver.measures import Measures
 from strategy import errors
 
+SEND_SECONDS = 30.0
+"""How long a watcher may leave its socket full; it can resume where it was."""
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 ROOTS = ("/api/<version>", "/apis/<group>/<version>")
 NAMESPACE_PARTS = ("status", "finalize")
@@ -197,7 +199,9 @@ def _response(reply: Reply) -> Response:
 
 
 def _while_heard(stream: Iterator[bytes], connection: socket.socket | None) -> Iterator[bytes]:
-    """A stream that ends when its client has hung up: a quiet moment, an empty text, is the time to look."""
+    """A stream that ends when its client has hung up or no longer reads: a quiet moment, an empty text, is the time to look."""
+    if connection is not None:
+        connection.settimeout(SEND_SECONDS)
     for text in stream:
         if text:
             yield text

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from apiserver import subresources
 from apiserver.kinds import KINDS, Kind, groups
 
 Object = dict[str, Any]
@@ -25,7 +26,6 @@ _ORDER: Final = (
     "coordination.k8s.io",
     "resource.k8s.io",
 )
-_STATUS_VERBS: Final = ("get", "patch", "update")
 _OTHER_PATHS: Final = ("/healthz", "/livez", "/metrics", "/openapi/v3", "/openapi/v3/", "/readyz", "/version")
 _MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -131,21 +131,11 @@ def _resources(kinds: Iterable[Kind]) -> Iterator[Object]:
         if kind.stored:
             entry["storageVersionHash"] = _storage_version_hash(kind)
         yield entry
-        for name, group, version, named, verbs in _subresources(kind):
-            entry = {"name": f"{kind.plural}/{name}", "singularName": "", "namespaced": kind.namespaced}
-            if (group, version) != (kind.group, kind.version):
-                entry |= {"group": group, "version": version}
-            yield {**entry, "kind": named, "verbs": list(verbs)}
-
-
-def _subresources(kind: Kind) -> Iterator[tuple[str, str, str, str, tuple[str, ...]]]:
-    """Name, group, version, kind and verbs of each subresource."""
-    if kind.has_status:
-        yield "status", kind.group, kind.version, kind.kind, _STATUS_VERBS
-    for name, named, verbs in kind.subresources:
-        api_version, _, of_its_own = named.rpartition(" ")
-        group, _, version = api_version.rpartition("/") if api_version else (kind.group, "", kind.version)
-        yield name, group, version, of_its_own, verbs
+        for each in subresources.of(kind):
+            entry = {"name": f"{kind.plural}/{each.name}", "singularName": "", "namespaced": kind.namespaced}
+            if (each.group, each.version) != (kind.group, kind.version):
+                entry |= {"group": each.group, "version": each.version}
+            yield {**entry, "kind": each.kind, "verbs": list(each.verbs)}
 
 
 def _aggregated(named: Iterable[str]) -> Object:
@@ -174,14 +164,14 @@ def _resources_in_one(kinds: Iterable[Kind]) -> list[Object]:
             "verbs": list(kind.verbs),
         }
         _names(entry, kind)
-        if subresources := sorted(_subresources(kind)):
+        if parts := subresources.of(kind):
             entry["subresources"] = [
                 {
-                    "subresource": name,
-                    "responseKind": {"group": group, "version": version, "kind": named},
-                    "verbs": list(verbs),
+                    "subresource": each.name,
+                    "responseKind": {"group": each.group, "version": each.version, "kind": each.kind},
+                    "verbs": list(each.verbs),
                 }
-                for name, group, version, named, verbs in subresources
+                for each in parts
             ]
         found.append(entry)
     return found

@@ -53,15 +53,27 @@ class Documents:
         from apiserver import discovery
 
         if path.startswith("/openapi/"):
-            from apiserver import openapi
-
-            made = openapi.document(path, self._engine)
-            return None if made is None else Document(made, negotiation.JSON)
+            return self._schema(path.strip("/").split("/")[2:])
         if aggregated:
             body = discovery.aggregated_core() if path == "/api" else discovery.aggregated_groups()
             return Document(_text(body), f"{negotiation.JSON};g={AGGREGATED};v=v2;as=APIGroupDiscoveryList")
         found = self._discovered(path.strip("/").split("/"))
         return None if found is None else Document(_text(found), negotiation.JSON)
+
+    def _schema(self, parts: list[str]) -> Document | None:
+        from apiserver import openapi
+
+        release = self._engine.version
+        match parts:
+            case []:
+                made: openapi.Document | None = openapi.index(release)
+            case ["api", version]:
+                made = openapi.document(release, "", version)
+            case ["apis", group, version]:
+                made = openapi.document(release, group, version)
+            case _:
+                made = None
+        return None if made is None else Document(made.body, openapi.CONTENT_TYPE)
 
     def _discovered(self, parts: list[str]) -> object | None:
         from apiserver import discovery

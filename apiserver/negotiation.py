@@ -44,14 +44,13 @@ def read(content_type: str, body: bytes, engine: Engine) -> Any:
 
 
 def yaml_value(body: bytes) -> Any:
-    """The one document of a YAML body."""
+    """The value of a YAML body: of its first document, as the server reads it."""
     import goyaml
 
     try:
-        documents = list(goyaml.documents(body))
+        return goyaml.load(body).value
     except goyaml.YamlError as error:
         raise errors.BadRequest(f"error converting YAML to JSON: {error}") from None
-    return documents[0].value if documents else None
 
 
 def patch(content_type: str, body: bytes) -> tuple[str, bytes]:

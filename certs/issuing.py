@@ -1,4 +1,4 @@
-"""An authority and the certificates that it issues. Elliptic curves throughout: a key costs microseconds, not a tenth of a second."""
+"""An authority and the certificates that it issues. Elliptic curves throughout: a key costs microseconds."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _BREAK = re.compile("\r\n|[\r\n]")
 # A pair of surrogates is one character; a single one is none, and Go puts U+FFFD for it. Lengths, and so places, stay right.
 _ESCAPES = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<single>\\u[dD][89a-fA-F]..)|\\.", re.DOTALL)
-_TOKEN = re.compile(r'[ \t\r\n]*(?:([\[{])|([\]}])|[:,]|("(?:[^"\\]|\\.)*")|[^\s,:\[\]{}"]+)', re.DOTALL)
+_TOKEN = re.compile(r'[ \t\r\n]*(?:([\[{])|([\]}])|[:,]|("[^"\\]*(?:\\.[^"\\]*)*")|[^\s,:\[\]{}"]+)', re.DOTALL)
 
 
 class NotJson(YamlError):

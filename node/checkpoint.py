@@ -1,8 +1,8 @@
 """What survives a restart: one file, whole or not at all.
 
-The first line says the version and the checksum of the rest. A file that is not as it should be is set aside, and never a reason not
-to start. Times in it are of the boot clock, which goes on over a restart of the process and starts anew with the machine; so they mean
-something only under the same boot id. The wall clock's time is kept too: where it runs backwards, nothing is believed.
+The first line says the version and the checksum of the rest. A file that is not as it should be is set aside, and never a reason
+not to start. Times in it are of the boot clock, which goes on over a restart of the process and starts anew with the machine; so
+they mean something only under the same boot id. The wall clock's time is kept too: where it runs backwards, nothing is believed.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Pace:
     change: float = 1.0
     """Seconds from a change to its save; what changes meanwhile goes with it."""
     refresh: float = 5.0
-    """At most so often is saved that things are as they were. A restart later than that finds readings looking this much older."""
+    """Seconds between saves that only confirm what was known. After a restart readings look older by so much, at most."""
     retry: float = 10.0
     """Seconds after a save that failed."""
 

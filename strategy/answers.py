@@ -72,7 +72,7 @@ def _create(request: Request, stored: Pod | None, server: Server) -> Outcome:
     if stored is not None:
         return refused(errors.AlreadyExists("pods", judged.pod["metadata"]["name"]), tuple(judged.warnings))
     judged.pod["metadata"].pop("resourceVersion", None)
-    pod = shape.prune(judged.pod, "Pod", server.ctx.types)
+    pod = shape.printable(judged.pod, judged.seen, server.ctx.types)
     return _accepted(201, pod, judged, () if dry_run else (Store(pod),), explain)
 
 
@@ -82,7 +82,7 @@ def _update(request: Request, stored: Pod | None, server: Server) -> Outcome:
     explain = _explainer(request, judged, stored, server)
     if judged.errors:
         return _invalid(judged, server, explain)
-    pod = shape.prune(judged.pod, "Pod", server.ctx.types)
+    pod = shape.printable(judged.pod, judged.seen, server.ctx.types)
     effects: tuple[Effect, ...] = ()
     if not options.is_dry_run(request) and stored is not None:
         if _last_finalizer_gone(pod, stored):

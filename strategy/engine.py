@@ -61,9 +61,9 @@ class Engine:
     def create(self, pod: Any, *, options: Options | None = None, now: datetime = EPOCH) -> Outcome:
         """A new pod: a dict, or the bytes of a request."""
         namespace = _meta(pod).get("namespace")
-        request = Request("create", body=pod, options=options or {}, now=now)
-        if isinstance(namespace, str) and namespace:
-            request = Request("create", body=pod, options=options or {}, now=now, namespace=namespace)
+        if not isinstance(namespace, str) or not namespace:
+            namespace = "default"
+        request = Request("create", body=pod, options=options or {}, now=now, namespace=namespace)
         return answers.run(request, None, self._server)
 
     def update(self, pod: Any, old: Pod, *, options: Options | None = None) -> Outcome:
@@ -127,9 +127,9 @@ class Engine:
     def stored(self, pod: Pod) -> Pod:
         """A pod as it comes out of the server's storage: read and defaulted, nothing of it shared with the argument."""
         ctx = self._server.ctx
-        value, _, _ = self._server.decoder.read(pod, "Pod", "v1", "Ignore")
+        value, _, seen = self._server.decoder.read(pod, "Pod", "v1", "Ignore")
         defaults.pod(value, ctx)
-        return shape.prune(value, "Pod", ctx.types)
+        return shape.printable(value, seen, ctx.types)
 
 
 def _server(version: str, overrides: Mapping[str, bool] | None, allow_privileged: bool, switches: Iterable[str]) -> Server:

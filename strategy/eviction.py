@@ -8,7 +8,7 @@ from typing import Any
 from strategy import deletion, errors, field, options, preconditions, times, verbs
 from strategy.context import V1_35, Context, Pod
 from strategy.request import Effect, Request, Store, StoreBudget
-from strategy.shape import Decoder
+from strategy.shape import Decoder, Seen
 from strategy.verbs import NAMESPACE_DIFFERS
 
 CONDITION = {"reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting"}
@@ -89,7 +89,7 @@ def _with_condition(old: Pod, request: Request, ctx: Context) -> Pod:
     conditions = (old.get("status") or {}).get("conditions") or []
     status = {**(old.get("status") or {}), "conditions": _targeted(conditions, request)}
     sent = {**old, "metadata": dict(old["metadata"]), "status": status}
-    judged = verbs.judge_status(sent, old, [], set(), ctx)
+    judged = verbs.judge_status(sent, old, [], Seen(), ctx)
     if judged.errors:
         raise errors.invalid_pod(request.name, judged.errors, ctx.version)
     return judged.pod

@@ -6,7 +6,7 @@ from typing import Any
 
 from strategy import quantity, resources
 from strategy.context import V1_37, Context, Pod
-from strategy.quantity import ZERO, Quantity
+from strategy.quantity import ZERO
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 
@@ -55,13 +55,14 @@ def _asks(each: Requirements, ctx: Context) -> bool:
 
 def _requests_equal_limits(every: list[Requirements], name: str) -> bool:
     """Whether the requests for a resource add up to the same as the limits, each of which is positive."""
-    different: list[tuple[Quantity, Quantity]] = []
-    for each in every:
-        limit, text = each["limits"][name], (each.get("requests") or {}).get(name, "0")
-        if text != limit:
-            request = quantity.parse(text)
-            different.append((request if request.sign > 0 else ZERO, quantity.parse(limit)))
-    if all(request <= limit for request, limit in different):
-        return all(request == limit for request, limit in different)
+    orders = [quantity.compare(_request(each, name), each["limits"][name]) for each in every]
+    if max(orders) <= 0:
+        return not any(orders)
     # Only a pod that will be refused gets here: one container requests more than its limit.
-    return sum((request for request, _ in different), ZERO) == sum((limit for _, limit in different), ZERO)
+    requests = [quantity.parse(_request(each, name)) for each in every]
+    limits = [quantity.parse(each["limits"][name]) for each in every]
+    return sum((request for request in requests if request.sign > 0), ZERO) == sum(limits, ZERO)
+
+
+def _request(each: Requirements, name: str) -> str:
+    return (each.get("requests") or {}).get(name, "0")  # type: ignore[no-any-return]

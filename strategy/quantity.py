@@ -53,7 +53,7 @@ class Quantity:
     differently.
     """
 
-    __slots__ = ("_canonical", "_digits", "_kept", "_power", "_scale", "family")
+    __slots__ = ("_canonical", "_digits", "_kept", "_power", "_scale", "family", "is_whole", "sign")
 
     def __init__(self, digits: int, power: int, family: str, scale: int | None = None, kept: str | None = None) -> None:
         self._digits, self._power = _trimmed(digits, power)
@@ -61,6 +61,10 @@ class Quantity:
         self._scale = scale
         self._kept = kept
         self._canonical: str | None = None
+        # What is asked of every amount is worked out once, for amounts are remembered by their texts.
+        self.sign = (digits > 0) - (digits < 0)
+        self.is_whole = self.milli() % 1000 == 0
+        """Whether the server takes it for an integer, overflow of its milli-units included: ``7Ei`` it does not."""
 
     @property
     def text(self) -> str:
@@ -78,17 +82,8 @@ class Quantity:
         return self._canonical
 
     @property
-    def sign(self) -> int:
-        return (self._digits > 0) - (self._digits < 0)
-
-    @property
     def is_zero(self) -> bool:
         return self._digits == 0
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the server takes it for an integer, overflow of its milli-units included: ``7Ei`` it does not."""
-        return self.milli() % 1000 == 0
 
     @property
     def is_milli(self) -> bool:
@@ -210,6 +205,11 @@ def parse(text: str) -> Quantity:
     Upstream: ParseQuantity
     """
     return _remembered(text) if len(text) <= _CACHED else _read(text)
+
+
+def compare(one: str, other: str) -> int:
+    """Negative, zero or positive: the one text stands for less than the other, as much, or more."""
+    return _compared(one, other) if len(one) <= _CACHED >= len(other) else _compared.__wrapped__(one, other)
 
 
 def printed(text: str) -> str:
@@ -338,6 +338,11 @@ def _int32(number: int) -> int:
 
 def _int64(number: int) -> int:
     return (number + 2**63) % 2**64 - 2**63
+
+
+@lru_cache(maxsize=4096)
+def _compared(one: str, other: str) -> int:
+    return parse(one)._compare(parse(other))
 
 
 _remembered = lru_cache(maxsize=4096)(_read)

@@ -10,9 +10,9 @@ from strategy import duplicates, gotext, jsontext, plans, scheme, straight
 from strategy.errors import BadRequest
 from strategy.plans import Object, Plan
 from strategy.types import Field, Types
-from strategy.walk import Decoded, DecodeError, Walk, described
+from strategy.walk import Decoded, DecodeError, Seen, Walk, described
 
-__all__ = ["DecodeError", "Decoded", "Decoder", "decode_list", "parse", "prune", "zero"]
+__all__ = ["DecodeError", "Decoded", "Decoder", "Seen", "decode_list", "parse", "printable", "prune", "zero"]
 
 _PARSING: Final = "couldn't get version/kind; json parse error: "
 _META: Final = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
@@ -62,7 +62,7 @@ class Decoder:
             raise DecodeError(_TOO_DEEP) from None
 
     def _straight_on(self, value: Object, kind: str) -> Decoded | None:
-        seen = set[str]()
+        seen = Seen()
         try:
             return Decoded(self._straight[kind](value, seen), [], seen)
         except (straight.Detour, ValueError, TypeError, RecursionError):
@@ -101,7 +101,7 @@ class Decoder:
 
     def read(
         self, body: Any, kind: str = "Pod", api_version: str = "v1", field_validation: str = ""
-    ) -> tuple[Object, list[str], set[str]]:
+    ) -> tuple[Object, list[str], Seen]:
         """What the server does with the body of a request: the object, the warnings, the gates seen; BadRequest is its 400.
 
         Upstream: createHandler, UpdateResource, transformDecodeError
@@ -157,7 +157,8 @@ class Decoder:
         for key in value:
             if key not in known:
                 walk.unknown(None, key)
-        return Decoded(self._plans[scheme.type_name(named.group, named.kind)].zero(), list(walk.strict), set(), named.api_version)
+        plan = self._plans[scheme.type_name(named.group, named.kind)]
+        return Decoded(plan.zero(), list(walk.strict), Seen(), named.api_version)
 
 
 def decode_list(body: bytes, type_name: str, types: Types) -> list[Object]:
@@ -202,6 +203,16 @@ def _renamed(item: Any, at: str, type_name: str, fields: dict[str, Field]) -> Ob
 def zero(type_name: str, types: Types) -> Object:
     """The object of a type of which nothing is said."""
     return plans.of(types)[type_name].zero()
+
+
+def printable(pod: Object, seen: Seen, types: Types) -> Object:
+    """A pod that has been read and defaulted, as it is printed and stored.
+
+    Reading has told whether anything must go; defaulting takes annotations away, and may leave none.
+    """
+    if not seen.empty and pod["metadata"].get("annotations") != {}:
+        return pod
+    return prune(pod, "Pod", types)
 
 
 def prune(obj: Object, type_name: str, types: Types) -> Object:

@@ -12,9 +12,10 @@ from typing import Any, Final
 from strategy import readers, times
 from strategy.plans import Object, Plan, Plans, Watch, of
 from strategy.types import Field, Types
+from strategy.walk import Seen
 
-Reader = Callable[[Any, set[str]], Any]
-"""Reads a value of the one class it is made for; the set takes the gates seen."""
+Reader = Callable[[Any, Seen], Any]
+"""Reads a value of the one class it is made for, and tells what it has seen."""
 Entry = tuple[type, bool, Reader | None]
 """A field: the class its values have, whether a zero value is kept, and the reader; None for what is taken as it is."""
 
@@ -64,8 +65,9 @@ class Straight:
 
 def _object(entries: dict[str, Entry], plan: Plan) -> Reader:
     template, nested = plan.template, plan.nested
+    several = frozenset(name for name, holder in plan.holders.items() if holder.several)
 
-    def read(value: Object, seen: set[str]) -> Object:
+    def read(value: Object, seen: Seen) -> Object:
         out = template.copy()
         for key, item in value.items():
             try:
@@ -75,8 +77,12 @@ def _object(entries: dict[str, Entry], plan: Plan) -> Reader:
             if type(item) is kind:
                 if reader is not None:
                     item = reader(item, seen)
-                if item or keep:
+                if item:
                     out[key] = item
+                elif keep:
+                    out[key] = item
+                    if key in several:
+                        seen.empty = True
             elif item is None:
                 continue
             elif reader is _port and type(item) is str:
@@ -85,7 +91,7 @@ def _object(entries: dict[str, Entry], plan: Plan) -> Reader:
                 raise Detour
         return out
 
-    def read_whole(value: Object, seen: set[str]) -> Object:
+    def read_whole(value: Object, seen: Seen) -> Object:
         out = read(value, seen)
         for name, inner in nested:
             if name not in out:
@@ -96,7 +102,7 @@ def _object(entries: dict[str, Entry], plan: Plan) -> Reader:
 
 
 def _objects(read: Reader) -> Reader:
-    def read_all(value: list[Any], seen: set[str]) -> list[Object]:
+    def read_all(value: list[Any], seen: Seen) -> list[Object]:
         out = []
         for item in value:
             if type(item) is not dict:
@@ -108,36 +114,36 @@ def _objects(read: Reader) -> Reader:
 
 
 def _watched(gate: str, reader: Reader | None) -> Reader:
-    def read(value: Any, seen: set[str]) -> Any:
+    def read(value: Any, seen: Seen) -> Any:
         seen.add(gate)
         return value if reader is None else reader(value, seen)
 
     return read
 
 
-def _strings(value: list[Any], seen: set[str]) -> list[str]:
+def _strings(value: list[Any], seen: Seen) -> list[str]:
     for item in value:
         if type(item) is not str:
             raise Detour
     return value.copy()
 
 
-def _int32s(value: list[Any], seen: set[str]) -> list[int]:
+def _int32s(value: list[Any], seen: Seen) -> list[int]:
     return [_int32(item, seen) if type(item) is int else _detour(item, seen) for item in value]
 
 
-def _int64s(value: list[Any], seen: set[str]) -> list[int]:
+def _int64s(value: list[Any], seen: Seen) -> list[int]:
     return [_int64(item, seen) if type(item) is int else _detour(item, seen) for item in value]
 
 
-def _texts(value: Object, seen: set[str]) -> dict[str, str]:
+def _texts(value: Object, seen: Seen) -> dict[str, str]:
     for key, item in value.items():
         if type(item) is not str or type(key) is not str:
             raise Detour
     return value.copy()
 
 
-def _amounts(value: Object, seen: set[str]) -> dict[str, str]:
+def _amounts(value: Object, seen: Seen) -> dict[str, str]:
     out = {}
     for key, item in value.items():
         if type(item) is not str:
@@ -150,32 +156,32 @@ def _amounts(value: Object, seen: set[str]) -> dict[str, str]:
     return out
 
 
-def _amount(value: str, seen: set[str]) -> str:
+def _amount(value: str, seen: Seen) -> str:
     return readers.printed(value)
 
 
-def _time(value: str, seen: set[str]) -> str | None:
+def _time(value: str, seen: Seen) -> str | None:
     return times.parse(value)
 
 
-def _int32(value: int, seen: set[str]) -> int:
+def _int32(value: int, seen: Seen) -> int:
     if -0x80000000 <= value <= 0x7FFFFFFF:
         return value
     raise Detour
 
 
-def _int64(value: int, seen: set[str]) -> int:
+def _int64(value: int, seen: Seen) -> int:
     if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
         return value
     raise Detour
 
 
-def _port(value: int, seen: set[str]) -> int:
+def _port(value: int, seen: Seen) -> int:
     """An int-or-string that is an int."""
     return _int32(value, seen)
 
 
-def _detour(value: Any, seen: set[str]) -> Any:
+def _detour(value: Any, seen: Seen) -> Any:
     raise Detour
 
 

@@ -13,7 +13,7 @@ from strategy.context import Context, Pod
 from strategy.field import FieldError
 from strategy.request import Request
 from strategy.rules import pod as rules
-from strategy.shape import Decoder
+from strategy.shape import Decoder, Seen
 
 NAMESPACE_DIFFERS = "the namespace of the provided object does not match the namespace sent on the request"
 OWNERS_REPEAT = (
@@ -33,6 +33,8 @@ class Judged(NamedTuple):
     errors: list[FieldError]
     warnings: list[str]
     dropped: prepare.Dropped
+    seen: Seen
+    """What reading it has told."""
 
 
 class Incoming(NamedTuple):
@@ -40,7 +42,7 @@ class Incoming(NamedTuple):
 
     pod: Pod
     warnings: list[str]
-    seen: set[str]
+    seen: Seen
 
 
 # ---- the verbs -------------------------------------------------------------------------------------
@@ -56,7 +58,7 @@ def create(request: Request, ctx: Context, decoder: Decoder) -> Judged:
     found = list(rules.create(pod, ctx))
     if not found:
         warnings += warn.on_create(pod, ctx)
-    return Judged(pod, found, warnings, dropped)
+    return Judged(pod, found, warnings, dropped, seen)
 
 
 def update(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) -> Judged:
@@ -64,7 +66,7 @@ def update(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder)
     ctx = ctx.updating(old)
     dropped = prepare.for_update(pod, old, ctx, seen)
     prepare.kept_metadata(pod, old)
-    return Judged(pod, list(rules.update(pod, old, ctx)), warnings, dropped)
+    return Judged(pod, list(rules.update(pod, old, ctx)), warnings, dropped, seen)
 
 
 def update_status(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) -> Judged:
@@ -72,7 +74,7 @@ def update_status(request: Request, stored: Pod | None, ctx: Context, decoder: D
     return judge_status(pod, old, warnings, seen, ctx)
 
 
-def judge_status(pod: Pod, old: Pod, warnings: list[str], seen: set[str], ctx: Context) -> Judged:
+def judge_status(pod: Pod, old: Pod, warnings: list[str], seen: Seen, ctx: Context) -> Judged:
     """A status write from where the pod has been read; an eviction begins here."""
     ctx = ctx.updating(old)
     dropped = prepare.for_status_update(pod, old, ctx, seen)
@@ -80,7 +82,7 @@ def judge_status(pod: Pod, old: Pod, warnings: list[str], seen: set[str], ctx: C
     found = list(rules.update_status(pod, old, ctx))
     if not found:
         warnings += warn.on_status_update(pod, ctx)
-    return Judged(pod, found, warnings, dropped)
+    return Judged(pod, found, warnings, dropped, seen)
 
 
 def resize(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) -> Judged:
@@ -88,7 +90,7 @@ def resize(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder)
     ctx = ctx.updating(old)
     pod, dropped = prepare.for_resize(sent, old, ctx, seen)
     prepare.kept_metadata(pod, old)
-    return Judged(pod, list(rules.resized(pod, old, ctx)), warnings, dropped)
+    return Judged(pod, list(rules.resized(pod, old, ctx)), warnings, dropped, seen)
 
 
 def ephemeral_containers(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) -> Judged:
@@ -96,7 +98,7 @@ def ephemeral_containers(request: Request, stored: Pod | None, ctx: Context, dec
     ctx = ctx.updating(old)
     pod, dropped = prepare.for_ephemeral_containers(sent, old, ctx, seen)
     prepare.kept_metadata(pod, old)
-    return Judged(pod, list(rules.ephemeral_containers(pod, old, ctx)), warnings, dropped)
+    return Judged(pod, list(rules.ephemeral_containers(pod, old, ctx)), warnings, dropped, seen)
 
 
 # ---- their common beginning ------------------------------------------------------------------------

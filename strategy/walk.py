@@ -27,13 +27,20 @@ class DecodeError(Exception):
         self.message = message
 
 
+class Seen(set[str]):
+    """The gates whose fields were met in a value."""
+
+    empty = False
+    """Whether lists and maps without items may be in it: they are neither printed nor stored."""
+
+
 class Decoded(NamedTuple):
     """A value in canonical form, and what there is to say about it."""
 
     value: dict[str, Any]
     strict: list[str]
     """Unknown and repeated fields, as the server words them: distinct, in its order, no more than it tells."""
-    seen: set[str]
+    seen: Seen
     """The gates whose fields are there."""
     api_version: str = ""
     """Group and version that the object calls itself, or that the request has put in their place."""
@@ -49,7 +56,8 @@ class Walk:
         self.kind = kind
         self.error: str | None = None
         self.strict: dict[str, None] = {}
-        self.seen: set[str] = set()
+        self.seen = Seen()
+        self.seen.empty = True  # on the careful way nobody looks
         self.repeated = False
 
     def misfit(self, value: Any, at: Path, go_type: str) -> None:

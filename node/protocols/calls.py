@@ -1,13 +1,13 @@
 """Calling over a Unix socket.
 
-Each call has a connection of its own. gRPC keeps connections with a back-off of its own behind them, which would come on top of ours;
-and a connection that is closed with the call cannot leak one.
+Each call has a connection of its own. gRPC puts a back-off of its own behind connections that it keeps, which would come on top
+of ours; and where the connection ends with the call, no call outlives its task.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 from urllib.parse import quote
 
@@ -57,7 +57,7 @@ async def call(socket: str, method: Method, request: Any, timeout: float) -> Any
     return _parsed(method, answer)
 
 
-async def stream(socket: str, method: Method, request: Any) -> AsyncIterator[Any]:
+async def stream(socket: str, method: Method, request: Any) -> AsyncGenerator[Any, None]:
     """Answers until the other side ends, which is no error. The next one is not read before it is asked for."""
     async with _channel(socket) as channel:
         try:
@@ -71,7 +71,7 @@ def target(socket: str) -> str:
     """A socket's path as gRPC wants it, or CallFailed for one that cannot be connected to."""
     length = len(os.fsencode(socket))
     if length > LONGEST_PATH:
-        raise CallFailed("INVALID_ARGUMENT", f"the path of the socket has {length} bytes, more than the {LONGEST_PATH} there can be")
+        raise CallFailed("INVALID_ARGUMENT", f"the socket's path has {length} bytes, more than the {LONGEST_PATH} there can be")
     return f"unix:{quote(os.fsencode(socket))}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from strategy.patch import fieldset, typed
-from strategy.patch.fieldset import Tree
+from strategy.patch.fieldset import SELF, Tree
 from strategy.patch.schema import KEYED, MAP, OBJECT, SET, Node
 
 _Parts = tuple[Tree | None, Tree | None, Tree | None]
@@ -43,9 +43,16 @@ def _compared(old: Any, new: Any, node: Node, terse: bool) -> _Parts:
     if node.leaf or not (old or new):
         # Null and empty differ, and then they are one value.
         return None, {}, None
-    if node.form in (OBJECT, MAP):
-        return _compared_maps(old or {}, new or {}, node, terse)
-    return _compared_lists(old or [], new or [], node, terse)
+    if not old:
+        return None, None, _inside(new, node, terse)
+    if not new:
+        return _inside(old, node, terse), None, None
+    return (_compared_maps if node.form in (OBJECT, MAP) else _compared_lists)(old, new, node, terse)
+
+
+def _inside(value: Any, node: Node, terse: bool) -> Tree | None:
+    """All that is in a value, but not itself: it was there before, or still is, though it be null."""
+    return {key: below for key, below in typed.whole(value, node, terse).items() if key != SELF} or None
 
 
 def _compared_maps(old: dict[str, Any], new: dict[str, Any], node: Node, terse: bool) -> _Parts:

@@ -133,8 +133,7 @@ def in_order(tree: Tree) -> Tree:
             break
     else:
         return {element: tree[element] for element in sorted(tree)}
-    places = sorted([(_order(element), element) for element in tree])
-    return {element: tree[element] for _, element in places}
+    return {element: tree[element] for element in sorted(tree, key=_order)}
 
 
 # ---- sets ------------------------------------------------------------------------------------------

@@ -220,10 +220,18 @@ def _whole_items(value: Any, node: Node, terse: bool) -> Tree:
         for name in sorted(value):
             out[f"f:{name}"] = whole(value[name], inner, terse)
         return out
+    last, ordered = "", node.key is not None
     for item in value:
         key = element(node, item)
-        out[key] = {} if key in out else whole(item, inner, terse)
-    return out if len(value) == 1 else fieldset.in_order(out)
+        if key in out:
+            out[key] = {}
+            continue
+        out[key] = whole(item, inner, terse)
+        if ordered and node.key:
+            text = item.get(*node.key)
+            ordered = type(text) is str and last <= text
+            last = text
+    return out if ordered else fieldset.in_order(out)
 
 
 def printed(value: dict[str, Any], node: Node) -> dict[str, Any]:

@@ -11,6 +11,9 @@ from strategy.rules.pod_annotations import SECCOMP_POD
 from strategy.warn import addresses, containers, ports, scheduling, volumes
 
 TOTAL_LIMIT, CUT_LIMIT = 4096, 256
+HOSTNAME = (
+    "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended"
+)
 DEPRECATED_ANNOTATIONS = {
     "scheduler.alpha.kubernetes.io/critical-pod": 'non-functional in v1.16+; use the "priorityClassName" field instead',
     "security.alpha.kubernetes.io/sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
@@ -24,7 +27,8 @@ _control = re.compile("[\x00-\x1f\x7f-\x9f]").search
 
 def on_create(pod: Pod, ctx: Context) -> Warnings:
     """Upstream: podStrategy.WarningsOnCreate"""
-    yield from _hostname(pod["metadata"]["name"])
+    if faults := formats.dns_label(pod["metadata"]["name"]):
+        yield f"{HOSTNAME}: [{' '.join(faults)}]"
     yield from of_spec(pod["spec"], pod["metadata"].get("annotations") or {}, "spec", "metadata", ctx)
 
 
@@ -37,7 +41,7 @@ def of_spec(spec: Pod, annotations: dict[str, str], at: str, meta_at: str, ctx: 
         yield from scheduling.node_labels(spec, at, ctx)
     if "topologySpreadConstraints" in spec:
         yield from scheduling.spread(spec["topologySpreadConstraints"] or (), f"{at}.topologySpreadConstraints")
-    if annotations:
+    if not DEPRECATED_ANNOTATIONS.keys().isdisjoint(annotations):
         yield from _annotations(annotations, meta_at)
     if volumes_given := spec.get("volumes"):
         yield from volumes.deprecated(volumes_given, f"{at}.volumes", ctx)
@@ -73,14 +77,6 @@ def on_status_update(pod: Pod, ctx: Context) -> Warnings:
     for key in ("podIPs", "hostIPs"):
         for i, each in enumerate(status.get(key) or ()):
             yield from addresses.spelling(each.get("ip", ""), f"status.{key}[{i}].ip", ctx)
-
-
-def _hostname(name: str) -> Warnings:
-    if faults := formats.dns_label(name):
-        yield (
-            "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; "
-            f"a DNS label is recommended: [{' '.join(faults)}]"
-        )
 
 
 def _repeated_aliases(aliases: Iterable[Pod], at: str) -> Warnings:

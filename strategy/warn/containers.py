@@ -14,35 +14,43 @@ BYTES = ("memory", "ephemeral-storage")
 
 
 def each(spec: Pod, annotations: Mapping[str, str], at: str, meta_at: str) -> Iterator[str]:
+    noted = any(key.startswith((SECCOMP_CONTAINER, APPARMOR)) for key in annotations)
     for kind in CONTAINER_LISTS:
         for i, container in enumerate(spec.get(kind) or ()):
-            if annotations:
-                key = SECCOMP_CONTAINER + container["name"]
-                if key in annotations and not (container.get("securityContext") or {}).get("seccompProfile"):
-                    yield f"{meta_at}.annotations[{key}]: {OLD_SECCOMP}"
-                # Of a pod this is told where the field is filled.
-                if at != "spec":
-                    yield from _old_apparmor(container, spec, annotations, meta_at)
-            if container["resources"]:
+            if noted:
+                yield from _old_annotations(container, spec, annotations, at, meta_at)
+            if _halves_bytes(container["resources"]):
                 yield from _fractions(container["resources"], f"{at}.{kind}[{i}].resources")
             env = container.get("env")
             if env and len({variable["name"] for variable in env}) < len(env):
                 yield from _hidden_variables(env, f"{at}.{kind}[{i}].env")
 
 
-def _old_apparmor(container: Pod, spec: Pod, annotations: Mapping[str, str], meta_at: str) -> Iterator[str]:
-    """The annotation in a template, without a field."""
+def _old_annotations(container: Pod, spec: Pod, annotations: Mapping[str, str], at: str, meta_at: str) -> Iterator[str]:
+    """The annotation without the field. Of a pod, that about AppArmor is told where the field is filled."""
+    key = SECCOMP_CONTAINER + container["name"]
+    if key in annotations and not (container.get("securityContext") or {}).get("seccompProfile"):
+        yield f"{meta_at}.annotations[{key}]: {OLD_SECCOMP}"
+    if at == "spec":
+        return
     key = APPARMOR + container["name"]
     if key in annotations and not any((each.get("securityContext") or {}).get("appArmorProfile") for each in (spec, container)):
         yield f"{meta_at}.annotations[{key}]: {OLD_APPARMOR}"
 
 
+def _halves_bytes(resources: Pod) -> bool:
+    for kind in ("limits", "requests"):
+        amounts = resources.get(kind) or ()
+        for name in BYTES:
+            if name in amounts and not quantity.parse(amounts[name]).is_whole:
+                return True
+    return False
+
+
 def _fractions(resources: Pod, at: str) -> Iterator[str]:
     for name in BYTES:
         for kind in ("limits", "requests"):
-            amounts = resources.get(kind)
-            if amounts and name in amounts and not quantity.parse(amounts[name]).is_whole:
-                yield from fractional_bytes(amounts, f"{at}.{kind}", (name,))
+            yield from fractional_bytes(resources.get(kind) or {}, f"{at}.{kind}", (name,))
 
 
 def fractional_bytes(amounts: Mapping[str, str], at: str, names: Sequence[str] = BYTES) -> Iterator[str]:

@@ -39,14 +39,19 @@ def each(spec: Pod, at: str) -> Iterator[str]:
 
 
 def _suspicious(spec: Pod) -> bool:
-    """Whether two ports have anything in common, or one names an address: nearly no pod has that."""
-    every = [port for kind in CONTAINER_LISTS for each in spec.get(kind) or () for port in each.get("ports") or ()]
-    names = [port["name"] for port in every if "name" in port]
-    return (
-        len({(port["containerPort"], port.get("protocol")) for port in every}) < len(every)
-        or len(set(names)) < len(names)
-        or any("hostIP" in port for port in every)
-    )
+    """Whether two ports have a number or a name in common, or one names an address: nearly no pod has that."""
+    numbers: set[int] = set()
+    names: set[str] = set()
+    for kind in CONTAINER_LISTS:
+        for container in spec.get(kind) or ():
+            for port in container.get("ports") or ():
+                number, name = port["containerPort"], port.get("name", "")
+                if number in numbers or name in names or "hostIP" in port:
+                    return True
+                numbers.add(number)
+                if name:
+                    names.add(name)
+    return False
 
 
 def _clash(port: Port, other: Port) -> str:

@@ -23,8 +23,7 @@ GONE = (
     ("rbd", "rbd", "deprecated in v1.28, non-functional in v1.31+"),
 )
 _LOOKED_AT = frozenset(key for key, _, _ in GONE)
-_WITH_ITEMS = frozenset(("configMap", "secret", "downwardAPI", "projected"))
-PLAIN = (("configMap", "ConfigMap", "name"), ("secret", "Secret", "secretName"))
+WITH_ITEMS = ("configMap", "secret", "downwardAPI")
 
 
 def deprecated(volumes: Sequence[Pod], at: str, ctx: Context) -> Iterator[str]:
@@ -65,19 +64,21 @@ def overlapping(volumes: Sequence[Pod]) -> Iterator[str]:
     Upstream: warningsForOverlappingVirtualPaths
     """
     for volume in volumes:
-        if volume.keys().isdisjoint(_WITH_ITEMS):
-            continue
-        name = gotext.quote(volume["name"])
-        for key, word, named in PLAIN:
-            if volume.get(key, {}).get("items"):
-                paths = [Placed(item["path"]) for item in volume[key]["items"]]
-                about = f"volume {name} ({word} {gotext.quote(volume[key].get(named, ''))})"
-                yield from (f"{about}: overlapping paths: {pair}" for pair in _pairs(paths))
-        if volume.get("downwardAPI", {}).get("items"):
-            paths = [Placed(item["path"]) for item in volume["downwardAPI"]["items"]]
-            yield from (f"volume {name} (DownwardAPI): overlapping paths: {pair}" for pair in _pairs(paths))
+        for key in WITH_ITEMS:
+            items = volume[key].get("items") if key in volume else None
+            if items and len(items) > 1:
+                for pair in _pairs([Placed(item["path"]) for item in items]):
+                    yield f"volume {gotext.quote(volume['name'])} ({_source(volume, key)}): overlapping paths: {pair}"
         if "projected" in volume:
-            yield from _projected(volume["projected"].get("sources") or (), f"volume {name} (Projected)")
+            about = f"volume {gotext.quote(volume['name'])} (Projected)"
+            yield from _projected(volume["projected"].get("sources") or (), about)
+
+
+def _source(volume: Pod, key: str) -> str:
+    if key == "downwardAPI":
+        return "DownwardAPI"
+    word, named = ("ConfigMap", "name") if key == "configMap" else ("Secret", "secretName")
+    return f"{word} {gotext.quote(volume[key].get(named, ''))}"
 
 
 def _projected(sources: Iterable[Pod], about: str) -> Iterator[str]:

@@ -244,7 +244,7 @@ def test_texts_are_made_once_for_each_form(store: Store) -> None:
         assert next(lines) == b""
     put(store, "a")
     put(store, "b")
-    seen = [[line for line in islice((line for line in lines if line), 2)] for lines in watchers]
+    seen = [list(islice((line for line in lines if line), 2)) for lines in watchers]
     assert seen[0] == seen[1] == seen[2]
     assert [json.loads(line)["object"]["columnDefinitions"] for line in seen[0]] == [["Name"], None]
     assert made == [("a", True), ("b", False)]
@@ -328,16 +328,23 @@ def test_the_server_stops(store: Store, end: Any) -> None:
 
 
 def test_a_slow_client_is_cut_off_and_resumes_without_a_gap(store: Store) -> None:
-    lines = stream(store, resourceVersion="0")
-    put(store, "p0")
-    assert told(lines, 1) == ["ADDED p0 1"]
-    for i in range(1, QUEUE + 50):
+    lines = stream(store, resourceVersion="0", more={"idle": 0.001})
+    assert next(lines) == b""
+    for i in range(QUEUE + 50):
         put(store, f"p{i}")
     seen = told(lines)
     assert len(seen) == QUEUE
-    last = seen[-1].split()[-1]
-    rest = told(stream(store, resourceVersion=last), 49)
-    assert [line.split()[-1] for line in [*seen, *rest]] == [str(version) for version in range(2, QUEUE + 51)]
+    rest = told(stream(store, resourceVersion=seen[-1].split()[-1]), 50)
+    assert [line.split()[-1] for line in [*seen, *rest]] == [str(version) for version in range(1, QUEUE + 51)]
+
+
+def test_a_client_that_takes_its_time_over_the_beginning_is_not_cut_off(store: Store) -> None:
+    put(store, "p0")
+    lines = stream(store, resourceVersion="0")
+    assert told(lines, 1) == ["ADDED p0 1"]
+    for i in range(1, QUEUE + 50):
+        put(store, f"p{i}")
+    assert [line.split()[-1] for line in told(lines, QUEUE + 49)] == [str(version) for version in range(2, QUEUE + 51)]
 
 
 def all_see_all(watchers: int, writes: int) -> None:

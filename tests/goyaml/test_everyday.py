@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -286,6 +289,11 @@ def test_drawn_lines() -> None:
     texts = [drawn(dice) for _ in range(10_000)]
     assert [text for text in texts if wrong(text)] == []
     assert sum(everyday.read(text) is not everyday.NOT_MINE for text in texts) > 200
+
+
+def test_needs_no_pyyaml() -> None:
+    code = "import sys, goyaml; goyaml.load('a: [b]'); list(goyaml.documents('{}')); sys.exit('yaml' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2]).returncode == 0
 
 
 def test_known_lines_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,188 @@
+"""What types and fields are for, in a few words each: what ``kubectl explain`` shows."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+Schema = dict[str, Any]
+
+_TYPES: Final = {
+    "Pod": "Containers that run together on one node.",
+    "Namespace": "A scope for names.",
+    "Node": "A machine that runs pods.",
+    "Event": "A report of something that happened.",
+    "ConfigMap": "Configuration for pods to use.",
+    "Secret": "Data that is kept from view.",
+    "ServiceAccount": "An identity for processes in pods.",
+    "Binding": "Ties a pod to a node.",
+    "coordination.Lease": "A claim to a role for a time.",
+    "policy.PodDisruptionBudget": "How many of a set of pods may be disrupted at a time.",
+    "policy.Eviction": "Asks for a pod to be evicted, as far as disruption budgets allow it.",
+    "resource.ResourceClaim": "A request for devices, for pods to share.",
+    "resource.ResourceClaimTemplate": "What the claims are made from that pods get for themselves.",
+    "resource.ResourceSlice": "Devices that a driver offers in a pool.",
+    "resource.DeviceClass": "A kind of devices, with selectors and configuration.",
+    "admissionregistration.MutatingWebhookConfiguration": "Webhooks that may change objects before they are stored.",
+    "admissionregistration.ValidatingWebhookConfiguration": "Webhooks that may refuse objects before they are stored.",
+    "authentication.SelfSubjectReview": "Answers who the caller is.",
+    "authorization.SelfSubjectAccessReview": "Answers whether the caller may do something.",
+    "ObjectMeta": "What all objects have.",
+    "PodSpec": "What a pod should be.",
+    "PodStatus": "What is known of a pod.",
+    "Container": "A container to run in a pod.",
+    "EphemeralContainer": "A container that is added to a running pod, to find faults.",
+    "ContainerStatus": "What is known of a container.",
+    "ResourceRequirements": "What a container needs and may use.",
+    "ResourceStatus": "The health of what was allocated to a container for one resource.",
+    "ResourceHealth": "The health of one device.",
+    "Probe": "A check that a container is alive, ready, or started.",
+    "Volume": "A volume that containers of the pod may mount.",
+    "DeleteOptions": "How to delete.",
+    "Status": "The outcome of a request that does not answer with an object.",
+}
+
+# Fields that mean the same wherever they are.
+_EVERYWHERE: Final = {
+    "apiVersion": "The group and version that the object is written in.",
+    "kind": "The kind of the object.",
+    "metadata": "What all objects have.",
+}
+_FIELDS: Final = {
+    "Pod": {
+        "spec": "What the pod should be.",
+        "status": "What is known of the pod; written by the node and the server.",
+    },
+    "ObjectMeta": {
+        "annotations": "Notes on the object, not for selecting.",
+        "creationTimestamp": "When the object was made. Set by the server.",
+        "deletionGracePeriodSeconds": "How many seconds the object has until it is gone. Set by the server.",
+        "deletionTimestamp": "When the object will be gone. Set by the server.",
+        "finalizers": "Who has something left to do before the object can go.",
+        "generateName": "What a name begins with that the server makes, if there is no name.",
+        "generation": "Counts the changes of what is wanted. Set by the server.",
+        "labels": "Keys and values by which objects are selected.",
+        "managedFields": "Who has set which fields.",
+        "name": "The name, unique among the objects of its kind in the namespace.",
+        "namespace": "The scope of the name.",
+        "ownerReferences": "The objects that this one goes with.",
+        "resourceVersion": "Changes with every write. Set by the server.",
+        "uid": "Tells the object from all others, of all times. Set by the server.",
+    },
+    "PodSpec": {
+        "activeDeadlineSeconds": "How many seconds the pod may run before it fails.",
+        "affinity": "Where the pod would rather be, or must be.",
+        "automountServiceAccountToken": "Whether the service account's token is mounted.",
+        "containers": "The containers, at least one.",
+        "dnsConfig": "Settings for the resolver, beside those of the policy.",
+        "dnsPolicy": "Where the settings for the resolver come from.",
+        "enableServiceLinks": "Whether services are told to containers in variables.",
+        "ephemeralContainers": "Containers that were added to find faults; only through the subresource.",
+        "hostAliases": "Entries for the hosts file.",
+        "hostNetwork": "Whether the pod uses the node's network.",
+        "hostUsers": "Whether the pod uses the node's user namespace.",
+        "hostname": "The host name of the pod.",
+        "imagePullSecrets": "Secrets for pulling images.",
+        "initContainers": "Containers that run before the others, one after the other; sidecars keep running.",
+        "nodeName": "The node that the pod is bound to.",
+        "nodeSelector": "Labels that the node must have.",
+        "os": "The operating system of the containers.",
+        "overhead": "What the pod needs beside its containers.",
+        "preemptionPolicy": "Whether pods of lower priority may be moved out of the way.",
+        "priority": "The higher, the more important.",
+        "priorityClassName": "The class that the priority comes from.",
+        "readinessGates": "Conditions that must be true for the pod to be ready.",
+        "resourceClaims": "Claims for devices that containers may use.",
+        "resources": "What all the containers together need and may use.",
+        "restartPolicy": "When containers are started again: Always, OnFailure or Never.",
+        "runtimeClassName": "The class of container runtime to use.",
+        "schedulerName": "Who places the pod.",
+        "schedulingGates": "As long as there is one, the pod is not placed.",
+        "securityContext": "Users, groups and rights of the pod.",
+        "serviceAccountName": "The service account that the pod runs as.",
+        "setHostnameAsFQDN": "Whether the host name is the full domain name.",
+        "shareProcessNamespace": "Whether the containers see each other's processes.",
+        "subdomain": "The domain of the pod within the namespace.",
+        "terminationGracePeriodSeconds": "How many seconds the pod has to end by itself.",
+        "tolerations": "Taints of nodes that the pod puts up with.",
+        "topologySpreadConstraints": "How pods spread over nodes and zones.",
+        "volumes": "The volumes that containers may mount.",
+    },
+    "PodStatus": {
+        "conditions": "What is true of the pod, and since when.",
+        "containerStatuses": "The containers, one by one.",
+        "hostIP": "The address of the node.",
+        "initContainerStatuses": "The init containers, one by one.",
+        "message": "Why the pod is as it is, for people.",
+        "nominatedNodeName": "The node on which room is being made for the pod.",
+        "observedGeneration": "The generation that the node has seen.",
+        "phase": "Pending, Running, Succeeded, Failed or Unknown.",
+        "podIP": "The first address of the pod.",
+        "podIPs": "The addresses of the pod.",
+        "qosClass": "Guaranteed, Burstable or BestEffort.",
+        "reason": "Why the pod is as it is, in a word.",
+        "resourceClaimStatuses": "The claims that were made for the pod.",
+        "startTime": "When the node took the pod on.",
+    },
+    "Container": {
+        "args": "Arguments of the command.",
+        "command": "What to run instead of the image's entry point.",
+        "env": "Variables.",
+        "envFrom": "Where more variables come from.",
+        "image": "The image to run.",
+        "imagePullPolicy": "When the image is pulled: Always, Never or IfNotPresent.",
+        "lifecycle": "What is done after the start and before the end.",
+        "livenessProbe": "Whether the container is alive; if not, it is started again.",
+        "name": "The name, unique in the pod.",
+        "ports": "Ports that the container listens on.",
+        "readinessProbe": "Whether the container is ready for traffic.",
+        "resizePolicy": "Whether a change of resources needs a restart.",
+        "resources": "What the container needs and may use.",
+        "restartPolicy": "Always makes an init container a sidecar.",
+        "restartPolicyRules": "When the container is started again, by its exit code.",
+        "securityContext": "User and rights of the container.",
+        "startupProbe": "Whether the container has started; until then no other probe runs.",
+        "stdin": "Whether there is a standard input.",
+        "terminationMessagePath": "The file with the last words of the container.",
+        "terminationMessagePolicy": "Where the last words come from if the file is empty.",
+        "tty": "Whether there is a terminal.",
+        "volumeDevices": "Block devices that the container uses.",
+        "volumeMounts": "Where volumes are mounted.",
+        "workingDir": "Where the command runs.",
+    },
+    "ContainerStatus": {
+        "allocatedResources": "What the node has set aside for the container.",
+        "allocatedResourcesStatus": "The health of the devices that the container has.",
+        "containerID": "The container, as the runtime knows it.",
+        "imageID": "The image, as the runtime knows it.",
+        "lastState": "How the container ended the last time.",
+        "ready": "Whether the container is ready.",
+        "restartCount": "How often the container was started again.",
+        "started": "Whether the container has started.",
+        "state": "Waiting, running or terminated.",
+    },
+    "ResourceRequirements": {
+        "claims": "The pod's claims that the container uses.",
+        "limits": "What the container may use at most.",
+        "requests": "What the container needs.",
+    },
+    "ResourceStatus": {
+        "name": "The resource: claim:NAME/REQUEST, or the name of a device plugin's resource.",
+        "resources": "The devices, each with its health.",
+    },
+    "ResourceHealth": {
+        "health": "Healthy, Unhealthy or Unknown.",
+        "message": "Why the device is as it is, for people.",
+        "resourceID": "The device, unique within the resource.",
+    },
+}
+
+
+def described(schema: Schema, type_name: str) -> Schema:
+    """A schema with descriptions, as far as there are any."""
+    fields = {**_EVERYWHERE, **_FIELDS.get(type_name, {})} if type_name in _TYPES else _FIELDS.get(type_name, {})
+    described = {
+        name: {"description": fields[name], **each} if name in fields else each
+        for name, each in schema.get("properties", {}).items()
+    }
+    made = {**schema, "properties": described} if described else dict(schema)
+    return {"description": _TYPES[type_name], **made} if type_name in _TYPES else made

@@ -1,0 +1,39 @@
+"""The subresources of a kind, status among them, with all that is said about each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from apiserver.kinds import Kind
+
+_STATUS_VERBS: Final = ("get", "patch", "update")
+
+
+class Subresource(NamedTuple):
+    """One subresource: its name, the kind that is sent and answered there, what can be done with it."""
+
+    name: str
+    group: str
+    version: str
+    kind: str
+    verbs: tuple[str, ...]
+
+    @property
+    def type_name(self) -> str:
+        """The name in the table of types."""
+        return Kind(self.group, self.version, "", self.kind).type_name
+
+
+def of(kind: Kind) -> list[Subresource]:
+    """The subresources of a kind, by name."""
+    return sorted(_all(kind))
+
+
+def _all(kind: Kind) -> Iterator[Subresource]:
+    if kind.has_status:
+        yield Subresource("status", kind.group, kind.version, kind.kind, _STATUS_VERBS)
+    for name, named, verbs in kind.subresources:
+        api_version, _, short = named.rpartition(" ")
+        group, _, version = api_version.rpartition("/") if api_version else (kind.group, "", kind.version)
+        yield Subresource(name, group, version, short, verbs)
