@@ -89,7 +89,7 @@ class Api:
         self.store = store
         self.engine = engine
         self.clock = clock
-        self._judge = Judge(engine.context, engine.decoder)
+        self._judge = Judge(engine.context)
         self._pod_strategy = pod_strategy
 
     def bootstrap(self, namespaces: Sequence[str]) -> None:

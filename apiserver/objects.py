@@ -9,6 +9,7 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from apiserver import typetable
 from apiserver.kinds import Kind
 from strategy import errors, options, patch, preconditions, shape, status, times, warn
 from strategy.context import Context
@@ -27,9 +28,10 @@ DRY_RUN = "dryRun"
 class Judge:
     """What one release does to the objects of other kinds."""
 
-    def __init__(self, ctx: Context, decoder: Decoder) -> None:
+    def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
-        self.decoder = decoder
+        self._types = ctx.types.with_types(typetable.WEBHOOKS)
+        self.decoder = Decoder(self._types)
 
     def answer(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
         """What the server answers, and what happens to the store."""
@@ -47,7 +49,7 @@ class Judge:
 
     def _create(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
         obj, warnings = self._read(request.body, request, kind)
-        metadata = _metadata(obj)
+        metadata = obj["metadata"]
         _same_namespace(metadata, request, kind)
         for key in SYSTEM_FIELDS:
             metadata.pop(key, None)
@@ -78,7 +80,7 @@ class Judge:
             obj, warnings = self._patched(request, old, kind)
         else:
             obj, warnings = self._read(request.body, request, kind)
-        metadata = _metadata(obj)
+        metadata = obj["metadata"]
         _same_namespace(metadata, request, kind)
         _same_name(metadata, request)
         old = preconditions.exists(stored, request)
@@ -118,21 +120,14 @@ class Judge:
             raise errors.BadRequest(str(error)) from None
 
     def _read(self, body: Any, request: Request, kind: Kind) -> tuple[Object, list[str]]:
-        validation = options.one(request, "fieldValidation")
-        if kind.type_name in self.decoder.types:
-            obj, warnings, _ = self.decoder.read(body, kind.kind, kind.api_version, validation)
-            return obj, warnings
-        return _untyped(body, kind), []
+        obj, warnings, _ = self.decoder.read(body, kind.kind, kind.api_version, options.one(request, "fieldValidation"))
+        return obj, warnings
 
     def _patched(self, request: Request, old: Object, kind: Kind) -> tuple[Object, list[str]]:
-        types, version = self.ctx.types, self.ctx.version
-        typed = kind.type_name in self.decoder.types
-        how = request.patch_type if typed or request.patch_type != "strategic" else "merge"
         validation = options.one(request, "fieldValidation")
-        patched = patch.result(how, old, request.body, types, version, validation, type_name=kind.type_name)
-        value, complaints = patched.readable(old, types)
-        if not typed:
-            return _untyped(value, kind), complaints
+        version = self.ctx.version
+        patched = patch.result(request.patch_type, old, request.body, self._types, version, validation, type_name=kind.type_name)
+        value, complaints = patched.readable(old, self._types)
         try:
             decoded = self.decoder.resolve(value, kind.kind, kind.api_version)
         except shape.DecodeError as error:
@@ -143,28 +138,10 @@ class Judge:
         return decoded.value, [] if validation == "Ignore" else complaints
 
     def _pruned(self, obj: Object, kind: Kind) -> Object:
-        return shape.prune(obj, kind.type_name, self.ctx.types) if kind.type_name in self.decoder.types else obj
+        return shape.prune(obj, kind.type_name, self._types)
 
 
 # ---- what all kinds share --------------------------------------------------------------------------
-
-
-def _untyped(body: Any, kind: Kind) -> Object:
-    """An object of a kind whose fields the table of types does not know: taken as it is."""
-    value = shape.parse(body)
-    if not isinstance(value, dict):
-        raise errors.BadRequest(f"the object provided is unrecognized (must be of type {kind.kind})")
-    named = value.get("kind") or kind.kind, value.get("apiVersion") or kind.api_version
-    if named != (kind.kind, kind.api_version):
-        raise errors.BadRequest(f"{named[0]} in version {named[1]} cannot be handled as a {kind.kind}")
-    return {**value, "kind": kind.kind, "apiVersion": kind.api_version, "metadata": dict(value.get("metadata") or {})}
-
-
-def _metadata(obj: Object) -> Object:
-    metadata = obj["metadata"]
-    if not isinstance(metadata, dict):
-        raise errors.BadRequest("metadata is no object")
-    return metadata
 
 
 def _same_namespace(metadata: Object, request: Request, kind: Kind) -> None:

@@ -10,6 +10,7 @@ What they were asked is on record. `node.simulation` makes a command of it.
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -87,7 +88,7 @@ class Audience:
         self._moved = asyncio.Event()
 
 
-class Simulated:
+class Simulated(ABC):
     """What the two have in common: servers, a way to register, devices, and calls that can be made to fail."""
 
     def __init__(self, devices: Iterable[Reading]) -> None:
@@ -109,8 +110,8 @@ class Simulated:
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
-    async def start(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def start(self) -> None: ...
 
     async def stop(self) -> None:
         """Ends cleanly: registration first, then the service; the sockets are removed."""
@@ -333,7 +334,7 @@ class DevicePlugin(Simulated):
         answer = deviceplugin_pb2.PreferredAllocationResponse()
         for asked in request.container_requests:
             required = list(asked.must_include_deviceIDs)
-            others = [each for each in reversed(sorted(asked.available_deviceIDs)) if each not in required]
+            others = [each for each in sorted(asked.available_deviceIDs, reverse=True) if each not in required]
             answer.container_responses.add(deviceIDs=[*required, *others][: asked.allocation_size])
         return answer
 

@@ -65,4 +65,5 @@ def _requests_equal_limits(every: list[Requirements], name: str) -> bool:
 
 
 def _request(each: Requirements, name: str) -> str:
-    return (each.get("requests") or {}).get(name, "0")  # type: ignore[no-any-return]
+    requests: dict[str, str] = each.get("requests") or {}
+    return requests.get(name, "0")

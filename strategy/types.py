@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -81,6 +81,10 @@ class Types:
         if fields is None:
             fields = self._fields[type_name] = {name: _field(name, text) for name, text in self._words[type_name].items()}
         return fields
+
+    def with_types(self, words: Mapping[str, dict[str, str]]) -> Types:
+        """The same types with others beside them, in the words of the tables."""
+        return Types(self.release, {**self._words, **words})
 
     def with_field(self, type_name: str, name: str, like: str) -> Types:
         """The same types with one field more, which is as another type has it."""

@@ -95,7 +95,7 @@ async def devices(socket: str) -> AsyncGenerator[list[Reading], None]:
 
 
 def health_of(text: str) -> str:
-    """Only `Healthy` is healthy, as in the kubelet, to which all else is not. A plugin that says `Unknown` is taken at its word."""
+    """Only `Healthy` is healthy, as in the kubelet; but to us a plugin that says `Unknown` does not say that it is not."""
     return text if text in (HEALTHY, UNKNOWN) else UNHEALTHY
 
 

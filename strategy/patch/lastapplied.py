@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strategy import gotext
 from strategy.context import Pod
 from strategy.patch import compare, fieldset, typed
-from strategy.patch.fieldset import Tree
-from strategy.patch.schema import Node
+
+if TYPE_CHECKING:
+    from strategy.patch.fieldset import Tree
+    from strategy.patch.managed import Kind
 
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 KUBECTL = "kubectl"
 ANNOTATIONS_LIMIT = 256 * 1024
 
 
-def owned(live: Pod, node: Node, api_version: str) -> Tree | None:
+def owned(live: Pod, what: Kind) -> Tree | None:
     """The fields that the annotation names and that are still as it says: about them kubectl has no conflicts. None without one.
 
     Upstream: lastAppliedManager.allowedConflictsFromLastApplied
     """
-    text = _annotation(live)
+    text, node = _annotation(live), what.node
     if not text:
         return None
     try:
         applied = json.loads(text)
-        if not isinstance(applied, dict) or applied.get("apiVersion") != api_version or not applied.get("kind"):
+        if not isinstance(applied, dict) or (applied.get("apiVersion"), applied.get("kind")) != (what.api_version, what.kind):
             return None
         if any(typed.faults(applied, node)) or any(typed.faults(live, node)):
             return None

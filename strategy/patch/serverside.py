@@ -57,11 +57,11 @@ def apply(live: Pod | None, body: Any, by: Writer, force: bool, what: Kind) -> A
     applied.
     Upstream: FieldManager.Apply
     """
+    sent = _body(body)
     try:
         managers = managed.decode(live["metadata"].get("managedFields") if live else None, what)
     except Undecodable as error:
         raise errors.ServerError(f"failed to decode managed fields: {error}") from None
-    sent = _body(body)
     _right_type(sent, what)
     kubectl = by.manager == lastapplied.KUBECTL
     work = _Work(live, sent, by, what)
@@ -115,11 +115,9 @@ def _right_type(sent: Pod, what: Kind) -> None:
 
 def _gvk(sent: Pod) -> str:
     """Group, version and kind, as they are printed."""
-    version, kind = (sent.get(key) if isinstance(sent.get(key), str) else "" for key in ("apiVersion", "kind"))
-    parts = scheme.split(version or "")
-    if parts is None:
-        return "/, Kind="
-    return f"{parts[0]}/{parts[1]}, Kind={kind}"
+    version, kind = (value if isinstance(value := sent.get(key), str) else "" for key in ("apiVersion", "kind"))
+    parts = scheme.split(version)
+    return "/, Kind=" if parts is None else f"{parts[0]}/{parts[1]}, Kind={kind}"
 
 
 def _named(sent: Pod) -> str:
@@ -128,11 +126,8 @@ def _named(sent: Pod) -> str:
     Upstream: objectGVKNN
     """
     meta = sent.get("metadata")
-    name, namespace = (
-        (value if isinstance(value := meta.get(key), str) else "" for key in ("name", "namespace"))
-        if isinstance(meta, dict)
-        else ("", "")
-    )
+    said = meta if isinstance(meta, dict) else {}
+    namespace, name = (value if isinstance(value := said.get(key), str) else "" for key in ("namespace", "name"))
     return f"{namespace}/{name}; {_gvk(sent)}"
 
 
@@ -223,7 +218,7 @@ class _Work:
 
         Upstream: lastAppliedManager.Apply
         """
-        owned = lastapplied.owned(self.live, self.node, self.what.api_version)
+        owned = lastapplied.owned(self.live, self.what)
         if owned is None:
             return found
         left = {known: fieldset.difference(tree, owned) for known, tree in found.items()}

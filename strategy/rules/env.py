@@ -29,8 +29,20 @@ def variables(container: dict[str, Any], at: str, ctx: Context) -> Errors:
             yield field.required(f"{at}.env[{i}].name")
         elif faults := formats.env_name(name):
             yield from formats.each(f"{at}.env[{i}].name", name, faults)
-        if "valueFrom" in variable:
+        if "valueFrom" in variable and not _is_plain(variable):
             yield from _value_from(variable, f"{at}.env[{i}].valueFrom", ctx)
+
+
+def _is_plain(variable: dict[str, Any]) -> bool:
+    """Whether a variable's only source is a well-formed key or a field: so nearly all are, and nothing is wrong with them."""
+    source = variable["valueFrom"]
+    if len(source) > 1 or "value" in variable:
+        return False
+    ref = source.get("secretKeyRef") or source.get("configMapKeyRef")
+    if ref:
+        return not formats.dns_subdomain(ref.get("name", "")) and not formats.config_key(ref.get("key", ""))
+    ref = source.get("fieldRef")
+    return bool(ref) and refs.is_plain(ref, refs.ENV_FIELDS)
 
 
 def _value_from(variable: dict[str, Any], at: str, ctx: Context) -> Errors:

@@ -46,8 +46,8 @@ def each(container: dict[str, Any], at: str, volumes: Volumes) -> Errors:
             if path in devices.values():
                 text = "must not already exist as a path in volumeDevices"
                 yield field.invalid(f"{at}.volumeMounts[{i}].mountPath", path, text)
-        # Most mounts have but a name, a path and perhaps readOnly.
-        if len(mount) > 2:
+        # Most mounts have but a name, a path and perhaps readOnly, which alone is never wrong.
+        if len(mount) > 2 + ("readOnly" in mount):
             yield from _options(mount, at, i, container, volumes)
 
 

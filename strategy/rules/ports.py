@@ -26,20 +26,24 @@ def each(container: dict[str, Any], at: str) -> Errors:
             elif name in names:
                 yield field.duplicate(f"{at}.ports[{i}].name", name)
             names.add(name)
-        number = port.get("containerPort", 0)
+        number = port["containerPort"]
         # 0 counts as absent: the Go field is an int, not a pointer.
         if number == 0:
             yield field.required(f"{at}.ports[{i}].containerPort")
         elif not 1 <= number <= 65535:
             yield field.invalid(f"{at}.ports[{i}].containerPort", number, formats.BETWEEN_PORTS)
-        host = port.get("hostPort", 0)
-        if not 0 <= host <= 65535:
-            yield field.invalid(f"{at}.ports[{i}].hostPort", host, formats.BETWEEN_PORTS)
+        if "hostPort" in port and not 0 <= port["hostPort"] <= 65535:
+            yield field.invalid(f"{at}.ports[{i}].hostPort", port["hostPort"], formats.BETWEEN_PORTS)
         protocol = port.get("protocol", "")
         if not protocol:
             yield field.required(f"{at}.ports[{i}].protocol")
         elif protocol not in PROTOCOLS:
             yield field.not_supported(f"{at}.ports[{i}].protocol", protocol, PROTOCOLS)
+
+
+def is_plain(port: int | str) -> bool:
+    """Whether nothing is wrong with a number or name of a port."""
+    return 1 <= port <= 65535 if type(port) is int else not formats.port_name(port)  # type: ignore[operator, arg-type]
 
 
 def number_or_name(port: int | str, path: str) -> Errors:

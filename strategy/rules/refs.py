@@ -55,9 +55,9 @@ def field_ref(ref: dict[str, Any], at: str, allowed: Sequence[str], ctx: Context
 
     Upstream: validateObjectFieldSelector
     """
-    path, version = ref.get("fieldPath", ""), ref.get("apiVersion", "")
-    if path in allowed and version == "v1":
+    if is_plain(ref, allowed):
         return
+    path, version = ref.get("fieldPath", ""), ref.get("apiVersion", "")
     if not version:
         yield field.required(f"{at}.apiVersion")
     elif not path:
@@ -66,6 +66,11 @@ def field_ref(ref: dict[str, Any], at: str, allowed: Sequence[str], ctx: Context
         yield field.invalid(f"{at}.fieldPath", path, f"error converting fieldPath: {fault}")
     else:
         yield from _known_field(path, at, allowed, ctx)
+
+
+def is_plain(ref: dict[str, Any], allowed: Sequence[str]) -> bool:
+    """Whether a fieldRef names an allowed field as such."""
+    return ref.get("fieldPath") in allowed and ref.get("apiVersion") == "v1"
 
 
 def _conversion_fault(path: str, version: str) -> str:

@@ -40,7 +40,7 @@ def _old_annotations(container: Pod, spec: Pod, annotations: Mapping[str, str], 
 
 def _halves_bytes(resources: Pod) -> bool:
     for kind in ("limits", "requests"):
-        amounts = resources.get(kind) or ()
+        amounts: Pod = resources.get(kind) or {}
         for name in BYTES:
             if name in amounts and not quantity.parse(amounts[name]).is_whole:
                 return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,20 +16,24 @@ from tests.conformance.recorded import BASES, edited, recordings
 from tests.strategy import make
 
 RELEASE = "1.37"
-AT_LEAST = 97
-"""Per cent of the errors that lead to a node of the object, or to an absent field of one."""
+
+Found = Callable[[], Iterator[tuple[Any, FieldError]]]
 
 
-def steps_into(value: Any, error: FieldError) -> int:
-    """How many steps of an error's place there are in an object."""
-    for i, key in enumerate(error.where):
-        if isinstance(value, dict) and isinstance(key, str) and key in value:
-            value = value[key]
-        elif isinstance(value, list) and isinstance(key, int) and key < len(value):
-            value = value[key]
-        else:
-            return i
-    return len(error.where)
+def fate(sent: Any, error: FieldError) -> str:
+    """Whether an error leads to a node that is there, to an absent field of one (null is a node too), or nowhere."""
+    node, *steps = sent, *error.where
+    while steps and _has(node, steps[0]):
+        node = node[steps.pop(0)]
+    if not steps:
+        return "there"
+    return "absent" if len(steps) == 1 and (node is None or isinstance(node, dict)) else "lost"
+
+
+def _has(node: Any, step: str | int) -> bool:
+    if isinstance(node, list):
+        return isinstance(step, int) and step < len(node)
+    return isinstance(node, dict) and step in node
 
 
 def created() -> Iterator[tuple[Any, FieldError]]:
@@ -54,21 +58,21 @@ def made_from_templates() -> Iterator[tuple[Any, FieldError]]:
 
 
 @pytest.mark.parametrize(
-    "found, count", [pytest.param(created, 1800, id="pods"), pytest.param(made_from_templates, 1000, id="workloads")]
+    "found, count, at_least",
+    [pytest.param(created, 1800, 97, id="pods"), pytest.param(made_from_templates, 500, 99, id="workloads")],
 )
-def test_errors_lead_into_what_was_sent(found: Any, count: int) -> None:
-    """To a node that is there (null is one too), or to an absent field of it."""
-    kinds: Counter[str] = Counter()
+def test_errors_lead_into_what_was_sent(found: Found, count: int, at_least: float) -> None:
+    """``at_least`` is in per cent."""
+    fates: Counter[str] = Counter()
     lost = []
     for sent, error in found():
-        missing = len(error.where) - steps_into(sent, error)
-        kinds["there" if not missing else "absent" if missing == 1 else "lost"] += 1
-        if missing > 1:
+        fates[fate(sent, error)] += 1
+        if fate(sent, error) == "lost":
             lost.append(f"{error} at {error.where}")
-    share = 100 * (kinds["there"] + kinds["absent"]) / kinds.total()
-    print(f"{kinds.total()} errors: {dict(kinds)}, {share:.1f} %")
-    assert kinds.total() >= count
-    assert share >= AT_LEAST, "\n".join([f"{share:.1f} %", *lost])
+    share = 100 - 100 * fates["lost"] / fates.total()
+    print(f"{fates.total()} errors, {dict(fates)}: {share:.1f} %")
+    assert fates.total() >= count
+    assert share >= at_least, "\n".join([f"{share:.1f} %", *lost])
 
 
 def volume(**source: Any) -> dict[str, Any]:
