@@ -241,21 +241,21 @@ class Cases:
         self.reaching: dict[int, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
         self.kinds: dict[int, set[str]] = defaultdict(set)
 
-    def record(self) -> int:
-        """Runs everything once; how many cases there are."""
+    def record(self) -> Counter[bool]:
+        """Runs everything once; how many cases agree, and how many do not."""
         from tests.conformance import replay, workloads
 
-        count = 0
+        agree: Counter[bool] = Counter()
         for name, recording in self.recordings.items():
             for case, verdict in zip(recording.cases(), replay.verdicts(recording), strict=True):
                 for number in self._come_by(verdict.whole):
                     self.reaching[number][name].append(case)
-                count += 1
+                agree[verdict.whole] += 1
         for judged in workloads.verdicts():
             for number in self._come_by(judged.whole):
                 self.kinds[number].add(judged.kind)
-            count += 1
-        return count
+            agree[judged.whole] += 1
+        return agree
 
     def _come_by(self, agrees: bool) -> set[int]:
         reached, self.switches.reached = self.switches.reached, set()
@@ -304,25 +304,29 @@ class Tests:
         if session.testsfailed:
             raise session.Failed("the tests cannot be collected")
         self.items = [item for item in session.items if not _is_random(item)]
-        self.reaching = in_child(self._record)
+        self.reaching, red = in_child(self._record)
+        for name in red:
+            print(f"left out, for it fails as it is: {name}", flush=True)
         self.noticed = [site for site in self.sites if site.number in self.reaching and in_child(partial(self._notice, site))]
         return True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.failed = self.failed or report.failed
 
-    def _record(self) -> dict[int, list[int]]:
-        """The tests that come by each site; first those that come by few others."""
-        reached = [set[int]() for _ in self.items]
-        for i in range(len(self.items)):
+    def _record(self) -> tuple[dict[int, list[int]], list[str]]:
+        """The tests that come by each site, first those that come by few others; and the names of those that fail anyway."""
+        reached, red = [set[int]() for _ in self.items], []
+        for i, item in enumerate(self.items):
             self.switches.reached.clear()
             if self._passes(i):
                 reached[i] |= self.switches.reached
+            else:
+                red.append(item.nodeid)
         reaching = defaultdict(list)
         for i in sorted(range(len(reached)), key=lambda i: len(reached[i])):
             for number in reached[i]:
                 reaching[number].append(i)
-        return dict(reaching)
+        return dict(reaching), red
 
     def _notice(self, site: Site) -> bool:
         with self.switches.without(site):
@@ -371,7 +375,8 @@ def main() -> int:
 def survey(switches: Switches, sites: Sequence[Site]) -> int:
     """Takes out one site after another, and prints what came of it; the exit code."""
     cases = Cases(switches)
-    print(f"{len(sites)} sites; {cases.record()} recorded cases", flush=True)
+    agree = cases.record()
+    print(f"{len(sites)} sites; {agree[True]} recorded cases, and {agree[False]} left out that do not agree as it is", flush=True)
     noticed = {}
     with ProcessPoolExecutor(os.cpu_count(), FORK, _share, (cases,)) as pool:
         for site, seen in zip(sites, _counted(pool.map(_notice, sites, chunksize=4), len(sites)), strict=True):

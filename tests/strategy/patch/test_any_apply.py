@@ -1,0 +1,98 @@
+"""Whatever is applied and written: the entries are sets in the server's spelling, and applying is what it says."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strategy import defaults, errors, shape
+from strategy.engine import Engine
+from strategy.patch import fieldset, managed, serverside, typed
+from strategy.patch.managed import Writer
+from tests.strategy.strategies import json_values, pods
+
+SERVER = Engine("1.37")._server
+PODS = managed.Kind(SERVER.ctx.types)
+T0, T1 = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"
+WRITERS = st.sampled_from([Writer(name, "", time) for name in "ab" for time in (T0, T1)])
+
+
+def read(body: Any) -> Any:
+    pod = SERVER.decoder.resolve(body).value
+    defaults.pod(pod, SERVER.ctx)
+    return pod
+
+
+def stored(pod: Any, entries: Any) -> Any:
+    """The pod as it would be stored, if nothing else were done to it."""
+    pod = shape.prune(copy.deepcopy(pod), "Pod", SERVER.ctx.types)
+    pod["metadata"].pop("managedFields", None)
+    if entries:
+        pod["metadata"]["managedFields"] = entries
+    return json.loads(json.dumps(pod))
+
+
+def apply(live: Any, body: Any, by: Writer, force: bool = True) -> Any:
+    merged = serverside.apply(live, body, by, force, PODS)
+    pod = serverside.read(merged, live, SERVER.decoder, PODS).value
+    defaults.pod(pod, SERVER.ctx)
+    return stored(pod, merged.managed)
+
+
+def check(pod: Any) -> None:
+    for entry in pod["metadata"].get("managedFields", ()):
+        fields = entry["fieldsV1"]
+        assert fields
+        assert json.dumps(fieldset.read(fields)) == json.dumps(fields)
+        assert typed.cut(fields, PODS.node) is fields
+
+
+def has_repeated_items(pod: Any) -> bool:
+    return any(typed.faults(pod, PODS.node))
+
+
+@given(st.lists(pods, min_size=1, max_size=3), WRITERS)
+def test_writes(bodies, by):
+    live = None
+    for body in bodies:
+        new = read(body)
+        live = stored(new, managed.updated(live, new, by, PODS))
+        check(live)
+
+
+@given(pods, pods, WRITERS, WRITERS)
+@settings(max_examples=60)
+def test_applies(first, second, one, other):
+    if has_repeated_items(first) or has_repeated_items(second):
+        return
+    pod = apply(apply(None, first, one), second, other)
+    check(pod)
+    again = apply(pod, second, other, force=False)
+    assert managed.bare(again) == managed.bare(pod)
+    if "managedFields" in pod["metadata"]:
+        assert again == pod
+
+
+@given(pods, WRITERS)
+def test_applying_what_is_there_is_no_conflict(body, by):
+    new = read(body)
+    if has_repeated_items(new):
+        return
+    live = stored(new, managed.updated(None, new, by, PODS))
+    sent = {**live, "metadata": {"name": live["metadata"]["name"]}}
+    assert serverside.apply(live, sent, Writer("z", "", T1), False, PODS).value is live
+
+
+@given(json_values, st.booleans())
+def test_any_body(body, force):
+    live = stored(read({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]}}), None)
+    before = copy.deepcopy(live)
+    for sent in (body, {"apiVersion": "v1", "kind": "Pod", "metadata": body, "spec": body}):
+        with contextlib.suppress(errors.ApiError):
+            json.dumps(apply(live, sent, Writer("a", "", T0), force))
+    assert live == before
