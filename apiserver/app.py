@@ -13,19 +13,16 @@ from typing import Any
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
-from apiserver import negotiation
+from apiserver import negotiation, paths
 from apiserver.api import Api, Call, Reply, Target, refusal
 from apiserver.auth import Authenticator, User
 from apiserver.documents import Documents
-from apiserver.kinds import BY_PATH, NAMESPACE
 from apiserver.measures import Measures
 from strategy import errors
 
 SEND_SECONDS = 30.0
 """How long a watcher may leave its socket full; it can resume where it was."""
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
-ROOTS = ("/api/<version>", "/apis/<group>/<version>")
-NAMESPACE_PARTS = ("status", "finalize")
 log = logging.getLogger("podstrat.apiserver")
 
 
@@ -72,45 +69,37 @@ class Http:
         app = Flask("podstrat", static_folder=None)
         app.url_map.strict_slashes = False
         app.config["MAX_CONTENT_LENGTH"] = negotiation.BODY_LIMIT
-        for number, root in enumerate(ROOTS):
-            for path, view in (
-                ("/<plural>", self.resource),
-                ("/<plural>/<name>", self.resource),
-                ("/<plural>/<name>/<subresource>", self.resource),
-                ("/namespaces/<namespace>/<plural>", self.in_namespace),
-                ("/namespaces/<namespace>/<plural>/<name>", self.resource),
-                ("/namespaces/<namespace>/<plural>/<name>/<subresource>", self.resource),
-            ):
-                app.add_url_rule(root + path, f"{number}{path}", view, methods=METHODS)
-        for path in self.documents.paths():
-            app.add_url_rule(path, path, self.document, methods=["GET"])
-        for path in ("/healthz", "/livez", "/readyz"):
-            app.add_url_rule(path, path, self.health, methods=["GET"])
-        app.add_url_rule("/metrics", "metrics", self.metrics, methods=["GET"])
-        app.add_url_rule("/podstrat/reset", "reset", self.reset, methods=["POST"])
+        app.url_map.merge_slashes = False
+        for path in ("/api/<version>/<path:rest>", "/apis/<group>/<version>/<path:rest>"):
+            # One rule for all resources: Flask takes a while for each.
+            app.add_url_rule(path, path, self.resource, methods=METHODS, provide_automatic_options=False)
+        for path, view, method in (
+            ("/healthz", self.health, "GET"),
+            ("/livez", self.health, "GET"),
+            ("/readyz", self.health, "GET"),
+            ("/metrics", self.metrics, "GET"),
+            ("/podstrat/reset", self.reset, "POST"),
+        ):
+            app.add_url_rule(path, path, view, methods=[method], provide_automatic_options=False)
+        for path in ("/", "/<path:rest>"):
+            app.add_url_rule(path, path, self.document, methods=METHODS, provide_automatic_options=False)
         app.register_error_handler(Exception, self.failed)
         return app
 
     # ---- resources -------------------------------------------------------------------------------------
 
-    def in_namespace(self, version: str, namespace: str, plural: str, group: str = "") -> Response:
-        """A collection in a namespace, or a part of the namespace itself."""
-        if not group and plural in NAMESPACE_PARTS:
-            return self.resource(version, NAMESPACE.plural, name=namespace, subresource=plural)
-        return self.resource(version, plural, namespace=namespace, group=group)
-
-    def resource(
-        self, version: str, plural: str, namespace: str = "", name: str = "", subresource: str = "", group: str = ""
-    ) -> Response:
+    def resource(self, version: str, rest: str, group: str = "") -> Response:
         """One request about one resource: answered, measured, logged."""
         began = time.perf_counter()
-        user = User("")
+        user, plural = User(""), ""
         try:
             user = self._user()
-            kind = BY_PATH.get((group, version, plural))
-            if kind is None or (namespace and not kind.namespaced):
+            target = paths.target(group, version, rest)
+            if target is None:
                 raise NoSuchResource()
-            target = Target(kind, namespace, name, subresource)
+            plural = target.kind.plural
+            if not paths.allows(target, request.method):
+                raise errors.MethodNotAllowed()
             reply = self.api.handle(_call(target, user))
         except errors.ApiError as error:
             reply = refusal(error)
@@ -133,6 +122,8 @@ class Http:
         found = self.documents.find(request.path, request.headers.get("Accept", ""))
         if found is None:
             raise NoSuchResource()
+        if request.method not in ("GET", "HEAD"):
+            raise errors.MethodNotAllowed()
         return Response(found.body, 200, content_type=found.content_type)
 
     def health(self) -> Response:
@@ -202,6 +193,8 @@ def _while_heard(stream: Iterator[bytes], connection: socket.socket | None) -> I
     """A stream that ends when its client has hung up or no longer reads: a quiet moment, an empty text, is the time to look."""
     if connection is not None:
         connection.settimeout(SEND_SECONDS)
+    # Nothing yet, but it makes gunicorn send the headers: clients wait for them before they go on.
+    yield b""
     for text in stream:
         if text:
             yield text

@@ -23,31 +23,17 @@ class Documents:
     def __init__(self, engine: Engine, address: str = "127.0.0.1") -> None:
         self._engine = engine
         self._address = address
-        self._made: dict[tuple[str, bool], Document | None] = {}
+        self._made: dict[tuple[str, bool], Document] = {}
         self._lock = threading.Lock()
-
-    @staticmethod
-    def paths() -> tuple[str, ...]:
-        """The paths of documents, as routing rules."""
-        return (
-            "/",
-            "/api",
-            "/apis",
-            "/api/<version>",
-            "/apis/<group>",
-            "/apis/<group>/<version>",
-            "/openapi/v3",
-            "/openapi/v3/<path:rest>",
-            "/version",
-        )
 
     def find(self, path: str, accept: str) -> Document | None:
         """The document at a path; None if there is none."""
         key = path.rstrip("/") or "/", AGGREGATED in accept and path.rstrip("/") in ("/api", "/apis")
         with self._lock:
-            if key not in self._made:
-                self._made[key] = self._make(*key)
-            return self._made[key]
+            found = self._made.get(key) or self._make(*key)
+            if found is not None:
+                self._made[key] = found
+            return found
 
     def _make(self, path: str, aggregated: bool) -> Document | None:
         from apiserver import discovery

@@ -11,7 +11,7 @@ from typing import Any
 
 from apiserver import typetable
 from apiserver.kinds import Kind
-from strategy import errors, options, patch, preconditions, shape, status, times, warn
+from strategy import errors, options, patch, preconditions, reviewers, shape, status, times, warn
 from strategy.context import Context
 from strategy.request import Answer, Effect, Remove, Request, Store
 from strategy.rules import meta
@@ -23,6 +23,8 @@ Object = dict[str, Any]
 NAME_LENGTH, SUFFIX_LENGTH = 63, 5
 SYSTEM_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields")
 DRY_RUN = "dryRun"
+IMMORTAL = ("default", "kube-public", "kube-system")
+"""Namespaces that stay. Upstream: the admission plugin NamespaceLifecycle"""
 
 
 class Judge:
@@ -51,10 +53,12 @@ class Judge:
         obj, warnings = self._read(request.body, request, kind)
         metadata = obj["metadata"]
         _same_namespace(metadata, request, kind)
-        for key in SYSTEM_FIELDS:
-            metadata.pop(key, None)
-        if kind.namespaced:
-            metadata["namespace"] = request.namespace
+        _unclaimed(metadata, request, kind)
+        if request.reviewers is not None:
+            obj = self._reviewed(obj, None, request, kind, warnings)
+            metadata = obj["metadata"]
+            _same_namespace(metadata, request, kind)
+            _unclaimed(metadata, request, kind)
         metadata.update({"uid": request.uid, "creationTimestamp": times.format(request.now)})
         if metadata.get("generateName") and not metadata.get("name"):
             metadata["name"] = metadata["generateName"][: NAME_LENGTH - SUFFIX_LENGTH] + request.suffix
@@ -65,6 +69,8 @@ class Judge:
             _drop_status(obj)
         PREPARED.get(kind.kind, _as_it_is)(obj)
         _raise_if_any(list(meta.on_create(metadata, self.ctx)), obj, kind)
+        if request.reviewers is not None:
+            reviewers.confirmed(request, self._pruned(obj, kind), None, warnings)
         if preconditions.sets_version(obj) and not options.is_dry_run(request):
             raise errors.ServerError("resourceVersion should not be set on objects to be created")
         if stored is not None:
@@ -86,11 +92,15 @@ class Judge:
         old = preconditions.exists(stored, request)
         if request.verb == "update":
             preconditions.same_uid(metadata.get("uid"), old, request)
+        if request.reviewers is not None:
+            obj = self._reviewed(obj, old, request, kind, warnings)
         preconditions.unchanged(obj, old, request)
         obj = _kept(obj, old, request.subresource, kind)
         found = list(meta.on_write(obj["metadata"], self.ctx)) + list(meta.on_update(obj["metadata"], old["metadata"], self.ctx))
         _raise_if_any(found, obj, kind)
         obj = self._pruned(obj, kind)
+        if request.reviewers is not None:
+            reviewers.confirmed(request, obj, old, warnings)
         effects: tuple[Effect, ...] = ()
         if not options.is_dry_run(request):
             if "deletionTimestamp" in old["metadata"] and not obj["metadata"].get("finalizers") and not _held(obj, kind):
@@ -104,12 +114,15 @@ class Judge:
         options.check_delete(wanted)
         old = preconditions.exists(stored, request)
         preconditions.for_delete(wanted.get("preconditions"), old, request, kind.kind)
+        if kind.kind == "Namespace" and request.name in IMMORTAL:
+            raise errors.Forbidden(kind.qualified, request.name, "this namespace may not be deleted")
+        warnings = warn.headers(reviewers.deleted(request, old, wanted))
         dry_run = bool(wanted.get(DRY_RUN))
         if old["metadata"].get("finalizers") or _held(old, kind):
             obj = _terminating(old, request, kind)
-            return Answer(200, obj, (), () if dry_run or obj == old else (Store(obj),))
+            return Answer(200, obj, warnings, () if dry_run or obj == old else (Store(obj),))
         body = old if kind.returns_deleted else _deleted(old, kind)
-        return Answer(200, body, (), () if dry_run else (Remove(),))
+        return Answer(200, body, warnings, () if dry_run else (Remove(),))
 
     def _delete_options(self, request: Request) -> Object:
         if request.body is None or request.body == b"":
@@ -137,11 +150,30 @@ class Judge:
             raise patched.undecodable("strict decoding error: " + ", ".join(complaints))
         return decoded.value, [] if validation == "Ignore" else complaints
 
+    def _reviewed(self, obj: Object, old: Object | None, request: Request, kind: Kind, warnings: list[str]) -> Object:
+        """An object as the reviewers leave it, private to the caller."""
+
+        def read(value: Any, before: Object) -> tuple[Object, bool]:
+            got = self._pruned(self.decoder.resolve(value, kind.kind, kind.api_version).value, kind)
+            return got, got != before
+
+        sent = self._pruned(obj, kind)
+        made = reviewers.changed(request, sent, old, read, warnings)
+        return obj if made is sent else self.decoder.resolve(made, kind.kind, kind.api_version).value
+
     def _pruned(self, obj: Object, kind: Kind) -> Object:
         return shape.prune(obj, kind.type_name, self._types)
 
 
 # ---- what all kinds share --------------------------------------------------------------------------
+
+
+def _unclaimed(metadata: Object, request: Request, kind: Kind) -> None:
+    """What the system sets is not the client's to say."""
+    for key in SYSTEM_FIELDS:
+        metadata.pop(key, None)
+    if kind.namespaced:
+        metadata["namespace"] = request.namespace
 
 
 def _same_namespace(metadata: Object, request: Request, kind: Kind) -> None:

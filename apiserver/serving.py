@@ -6,17 +6,16 @@ import json
 import logging
 import os
 import socket
-import ssl
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import gunicorn.app.base
 from flask import request
+from gunicorn.errors import HaltServer
 
 from apiserver.api import Api
 from apiserver.app import Http
@@ -24,8 +23,9 @@ from apiserver.auth import Authenticator, User
 from apiserver.journal import StoreError
 from apiserver.measures import Measures
 from apiserver.store import Store
+from apiserver.tls import EVERYWHERE, Issuing, Tls, identity, issue
+from apiserver.worker import Worker
 from certs import files
-from certs.issuing import Authority, Pair, identity
 from strategy import errors
 from strategy.engine import Engine
 
@@ -76,7 +76,7 @@ class Application(gunicorn.app.base.BaseApplication):
         chosen: dict[str, Any] = {
             "bind": f"fd://{self._listener.fileno()}",
             "workers": 1,
-            "worker_class": "gthread",
+            "worker_class": Worker,
             "threads": THREADS,
             "worker_connections": 4 * THREADS,
             "keepalive": 75,
@@ -106,19 +106,13 @@ class Application(gunicorn.app.base.BaseApplication):
         return Http(self._api, authenticator, _certificate_user, Measures()).app()
 
     def _worker_is_ready(self, worker: Any) -> None:
-        end = worker.handle_exit
-
-        def handle_exit(*args: Any) -> None:
-            # Open watches would outlive the time that gunicorn gives them: they end first.
-            if self._api is not None:
-                self._api.store.hang_up()
-            end(*args)
-
-        worker.handle_exit = handle_exit
-        worker.handle_quit = handle_exit
-        worker.init_signals()
         port = worker.sockets[0].getsockname()[1]
         announce(self.settings, port, self.tls)
+
+    def hang_up(self) -> None:
+        """Ends the open watches: they would outlive the time that gunicorn gives them."""
+        if self._api is not None:
+            self._api.store.hang_up()
 
     def _worker_ends(self, arbiter: Any, worker: Any) -> None:
         if self._api is not None:
@@ -129,7 +123,7 @@ class Application(gunicorn.app.base.BaseApplication):
         told_to_stop = not arbiter.LISTENERS
         if self.settings.data_dir is None and not told_to_stop:
             print("podstrat serve: the worker process died, and the objects in memory with it", file=sys.stderr, flush=True)
-            os._exit(1)
+            raise HaltServer("the worker died", 1)
 
 
 def api(settings: Settings) -> Api:
@@ -161,54 +155,10 @@ def objects_in(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-# ---- TLS -------------------------------------------------------------------------------------------
-
-
-class Tls:
-    """The certificates of one server: an authority of its own, a leaf for it, and one for its administrator."""
-
-    def __init__(self, folder: Path, host: str) -> None:
-        now = datetime.now(UTC)
-        self.ca, self.certificate, self.key = folder / "ca.crt", folder / "tls.crt", folder / "tls.key"
-        self.client = Pair(b"", b"")
-        authority = _authority(folder, now)
-        names = list(dict.fromkeys([*LOOPBACK, host, "kubernetes", "kubernetes.default.svc"]))
-        leaf = authority.server([name for name in names if name not in ("0.0.0.0", "::")], now)
-        files.write(self.ca, authority.certificate)
-        files.write(self.certificate, leaf.certificate)
-        files.write(self.key, leaf.key, 0o600)
-        self.client = authority.client("kubernetes-admin", ["system:masters"], now)
-
-    def context(self, config: Any, default: Any) -> ssl.SSLContext:
-        """The same context for every connection: a client may show a certificate of our authority."""
-        if not hasattr(self, "_context"):
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.minimum_version = ssl.TLSVersion.TLSv1_2
-            context.load_cert_chain(self.certificate, self.key)
-            context.load_verify_locations(self.ca)
-            context.verify_mode = ssl.CERT_OPTIONAL
-            self._context = context
-        return self._context
-
-
-def _authority(folder: Path, now: datetime) -> Authority:
-    """The authority that is kept in the folder, or a new one."""
-    certificate, key = folder / "ca.crt", folder / "ca.key"
-    if certificate.exists() and key.exists():
-        return Authority(Pair(certificate.read_bytes(), key.read_bytes()))
-    authority = Authority.new("podstrat", now)
-    files.write(key, authority.pair.key, 0o600)
-    files.write(certificate, authority.certificate)
-    return authority
-
-
 def _certificate_user() -> User | None:
     """The user whom the certificate of the connection names."""
-    connection = request.environ.get("gunicorn.socket")
-    if not isinstance(connection, ssl.SSLSocket):
-        return None
-    shown = connection.getpeercert(binary_form=True)
-    return User(*identity(shown)) if shown else None
+    shown = identity(request.environ.get("gunicorn.socket"))
+    return None if shown is None else User(*shown)
 
 
 # ---- telling the world -----------------------------------------------------------------------------
@@ -216,7 +166,7 @@ def _certificate_user() -> User | None:
 
 def announce(settings: Settings, port: int, tls: Tls | None) -> None:
     """The kubeconfig, the ready file and a line for people: when they are there, the server answers."""
-    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::", "") else settings.host
+    host = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
     shown = f"[{host}]" if ":" in host else host
     url = f"{'http' if tls is None else 'https'}://{shown}:{port}"
     if settings.kubeconfig is not None:
@@ -236,9 +186,10 @@ def kubeconfig(settings: Settings, url: str, tls: Tls | None) -> dict[str, Any]:
     cluster: dict[str, Any] = {"server": url}
     user: dict[str, Any] = {}
     if tls is not None:
-        cluster["certificate-authority-data"] = base64.b64encode(tls.ca.read_bytes()).decode()
-        user["client-certificate-data"] = base64.b64encode(tls.client.certificate).decode()
-        user["client-key-data"] = base64.b64encode(tls.client.key).decode()
+        cluster["certificate-authority-data"] = base64.b64encode(tls.authority).decode()
+        certificate, key = tls.client
+        user["client-certificate-data"] = base64.b64encode(certificate).decode()
+        user["client-key-data"] = base64.b64encode(key).decode()
     if settings.tokens:
         user = {"token": settings.tokens[0][0]}
     return {
@@ -278,12 +229,20 @@ def _check(settings: Settings) -> None:
     made.store.close()
 
 
-def serve(settings: Settings) -> None:
-    """Serves until it is told to stop."""
+def tls_folder(settings: Settings) -> Path | None:
+    """Where the certificates are kept from one start to the next; None: nowhere."""
+    return settings.tls_dir or (settings.data_dir / "tls" if settings.data_dir else None)
+
+
+def serve(settings: Settings, issuing: Issuing | None = None) -> None:
+    """Serves until it is told to stop. Certificates that somebody has begun to make are waited for, others are made here."""
     logging.basicConfig(level=logging.INFO if settings.log_requests else logging.WARNING, format="%(message)s")
     _check(settings)
     listener = _listen(settings.host, settings.port)
     with tempfile.TemporaryDirectory(prefix="podstrat-") as temporary:
-        folder = settings.tls_dir or (settings.data_dir / "tls" if settings.data_dir else Path(temporary))
-        tls = Tls(folder, settings.host) if settings.tls else None
+        folder = tls_folder(settings)
+        tls = None
+        if settings.tls:
+            issued = issue(folder, settings.host) if issuing is None else issuing.result()
+            tls = Tls(folder or Path(temporary), issued)
         Application(settings, tls, listener).run()

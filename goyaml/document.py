@@ -30,7 +30,7 @@ class Duplicate:
         self.first = first
         self.second = second
         self.merged = merged
-        """One of the two comes from a merge key (<<): usually meant so, refused by a strict reader all the same."""
+        """One of the two comes from a merge key (<<): meant so, as a rule, and refused only by strict readers of YAML itself."""
 
     def __repr__(self) -> str:
         return f"Duplicate({self.path!r}, {self.first!r}, {self.second!r}, merged={self.merged!r})"

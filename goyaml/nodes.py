@@ -58,9 +58,12 @@ class _Anchor:
 
 
 class _Open:
-    """A collection whose end has not come yet, and in a mapping the key whose value is next."""
+    """A collection whose end has not come yet, and in a mapping the key whose value is next.
 
-    __slots__ = ("anchor", "before", "flow", "key", "key_mark", "node")
+    merged: the keys of a mapping that have come from a merge key (<<) and from nowhere else.
+    """
+
+    __slots__ = ("anchor", "before", "flow", "key", "key_mark", "merged", "node")
 
     def __init__(self, node: Node, flow: bool, anchor: _Anchor | None, before: int) -> None:
         self.node = node
@@ -69,6 +72,7 @@ class _Open:
         self.before = before
         self.key: str | None = None
         self.key_mark = node.mark
+        self.merged: set[str] | None = None
 
 
 _MERGE = "\0<<"  # is compared by identity, so no key of a document is mistaken for it
@@ -173,7 +177,13 @@ class Composer:
         keys: Any = into.keys
         if key in keys:
             first, second = self.place(keys[key]), self.place(mark)
-            self.duplicates.append(Duplicate((*self.path(), key), first, second, merged))
+            came_merged = parent.merged is not None and key in parent.merged
+            self.duplicates.append(Duplicate((*self.path(), key), first, second, merged or came_merged))
+            if came_merged and not merged and parent.merged is not None:
+                parent.merged.remove(key)
+        elif merged:
+            parent.merged = parent.merged or set()
+            parent.merged.add(key)
         keys[key] = mark
         into.items[key] = node
         into.value[key] = value

@@ -21,10 +21,11 @@ class Documents:
     A YamlError ends one document, not the stream: where it makes sense to go on, the next call goes on behind it.
     """
 
-    def __init__(self, text: bytes | str, name: str = "") -> None:
+    def __init__(self, text: bytes | str, name: str = "", line: int = 1) -> None:
         self.name = name
-        self._count = 0
-        self._parts = _parts(text)
+        self.count = 0
+        """How many documents have come, those with errors among them."""
+        self._parts = _parts(text) if line == 1 else _yaml_parts(text, line)
 
     def __iter__(self) -> Documents:
         return self
@@ -34,25 +35,25 @@ class Documents:
             try:
                 found = part()
             except YamlError as error:
-                self._count += 1
+                self.count += 1
                 error.name = self.name
                 raise
             if found.value is not None:
-                found.index, found.name = self._count, self.name
-                self._count += 1
+                found.index, found.name = self.count, self.name
+                self.count += 1
                 return found
         raise StopIteration
 
 
-def documents(text: bytes | str, name: str = "") -> Documents:
+def documents(text: bytes | str, name: str = "", line: int = 1) -> Documents:
     """The documents of a file as kubectl reads it; empty ones are left out. name is for messages only.
 
     The text is JSON objects one after another, or YAML documents between lines that begin with ---, or one JSON object and YAML
-    documents after it.
+    documents after it. With a line other than 1 it is the rest of a YAML file, which begins there with a separator.
 
     Upstream: YAMLOrJSONDecoder
     """
-    return Documents(text, name)
+    return Documents(text, name, line)
 
 
 def _parts(text: bytes | str) -> Iterator[Callable[[], Document]]:
@@ -95,7 +96,7 @@ def _yaml_parts(text: bytes | str, line: int) -> Iterator[Callable[[], Document]
     for match in separators:
         before = text[begin : match.start()]
         after = match[1].strip()
-        at = line + _breaks(before)
+        at = line + breaks(before)
         if after and after[:1] not in ("#", b"#"):
             shown = after if isinstance(after, str) else after.decode(errors="replace")
             yield _raiser(YamlError(f"invalid Yaml document separator: {shown}", at))
@@ -122,7 +123,7 @@ def _yaml_part(text: bytes | str, first_line: int) -> Callable[[], Document]:
 _BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
 
-def _breaks(text: bytes | str) -> int:
+def breaks(text: bytes | str) -> int:
     """How many lines end in the text."""
     if isinstance(text, bytes):
         if text.isascii() and b"\r" not in text:
@@ -175,7 +176,7 @@ def _rest(text: str, index: int, json_error: YamlError) -> Iterator[Callable[[],
     """The YAML after JSON."""
     match = _LINE_END.match(text, index)
     index = match.end() if match else index
-    parts = _yaml_parts(text[index:], 1 + _breaks(text[:index]))
+    parts = _yaml_parts(text[index:], 1 + breaks(text[:index]))
     for number, part in enumerate(parts):
         yield part if number else partial(_either, part, json_error)
 

@@ -1,8 +1,8 @@
 """Who holds what: the pods of this node, their claims, their device plugins' devices; and who held it, for pods that have ended.
 
-A pod that has ended keeps what it held, so that a device that is found broken a moment later still tells why. It stops when
-somebody else gets the device, or after a while: from then on its health is that other pod's business, and what the ended pod shows
-stays as it was.
+A pod that has ended keeps what it held, so that a device that is found broken a moment later still tells why. It hears of its
+devices until somebody else gets them, or for a while; and only what drivers say: that a driver falls silent tells nothing about
+why the pod has ended.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from node import allocations, holdings
+from node import allocations, holdings, status
 from node.allocations import Given
 from node.holdings import Held, Holding, Object
 from node.protocols.podresources import PodDevices
-from node.reports import Device, Verdict
+from node.reports import NOT_KNOWN, Device, Verdict
 
 ENDED = ("Succeeded", "Failed")
 
@@ -28,7 +28,7 @@ Name = tuple[str, str]
 class Settings:
     node: str
     extended: bool = True
-    """Whether the server takes entries for DRA-backed extended resources: since 1.37. Before, it would refuse the whole status."""
+    """Whether the server takes entries for DRA-backed extended resources: since 1.37. Before, it refuses the whole status."""
     window: float = 600.0
     """For how many seconds after its end a pod still hears of its devices."""
     sources: frozenset[str] = frozenset({"pods", "claims"})
@@ -48,7 +48,10 @@ class _Tombstone:
     ended: float
     companions: dict[Device, set[str]]
     """Who had the device together with the pod, when it ended."""
-    frozen: dict[Device, Verdict] = field(default_factory=dict)
+    shown: dict[Device, Verdict]
+    """The last that was said about it."""
+    closed: set[Device] = field(default_factory=set)
+    """Devices that are not the pod's business any more."""
 
 
 class Claims:
@@ -69,6 +72,8 @@ class Claims:
         self._holdings: dict[str, tuple[Holding, ...]] = {}
         self._holders: dict[Device, set[str]] = {}
         self._tombs: dict[str, _Tombstone] = {}
+        self._hearing: dict[str, _Tombstone] = {}
+        """Those of them that still hear of their devices, in the order of their ends."""
 
     # What is asked
 
@@ -81,9 +86,9 @@ class Claims:
         """The pods of this node, by name. Take it before a podresources call, and give it back with the answer."""
         return dict(self._names)
 
-    def pods_using(self, devices: Iterable[Device]) -> set[str]:
+    def pods_using(self, devices: Iterable[Device], now: float) -> set[str]:
         """The pods that are to hear of a change of these devices."""
-        return {uid for device in devices for uid in self._holders.get(device, ()) if not self._is_frozen(uid, device)}
+        return {uid for device in devices for uid in self._holders.get(device, ()) if self._hears(uid, device, now)}
 
     def share(self, uid: str, now: float) -> Share | None:
         """What is to be said about a pod; None: nothing, leave it alone."""
@@ -91,10 +96,9 @@ class Claims:
         held = self._holdings.get(uid, ())
         if pod is None or not self.ready or (uid in self._tombs and not held):
             return None
-        tomb = self._tombs.get(uid)
-        frozen = tomb.frozen if tomb else {}
-        devices = {each.device for holding in held for each in holding.devices}
-        return Share(pod, held, {device: frozen.get(device) or self._look(device, now) for device in devices})
+        if uid in self._tombs:
+            return Share(pod, held, self._tombs[uid].shown)
+        return Share(pod, held, {device: self._look(device, now) for device in _devices(held)})
 
     # What is learnt
 
@@ -105,11 +109,12 @@ class Claims:
 
     def settle(self, now: float) -> None:
         """Ends the time of pods that have ended too long ago. To be called before the health of devices changes."""
-        for uid, tomb in self._tombs.items():
+        while self._hearing:
+            uid, tomb = next(iter(self._hearing.items()))
             if tomb.ended + self.settings.window > now:
-                return  # they are in the order of their ends
-            for device in tomb.companions.keys() - tomb.frozen.keys():
-                tomb.frozen[device] = self._look(device, now)
+                return
+            tomb.closed.update(tomb.shown)
+            del self._hearing[uid]
 
     def pod_seen(self, pod: Object, now: float) -> set[str]:
         meta = pod["metadata"]
@@ -136,6 +141,7 @@ class Claims:
         if self._names.get(name) == uid:
             del self._names[name]
         self._tombs.pop(uid, None)
+        self._hearing.pop(uid, None)
         self._plugins.pop(uid, None)
         self._hold(uid, (), now)
         return set()
@@ -229,7 +235,7 @@ class Claims:
     def _hold(self, uid: str, held: tuple[Holding, ...], now: float) -> None:
         before, after = _devices(self._holdings.get(uid, ())), _devices(held)
         for device in after - before:
-            self._hand_over(device, uid, now)
+            self._hand_over(device, uid)
             self._holders.setdefault(device, set()).add(uid)
         for device in before - after:
             self._holders[device].discard(uid)
@@ -240,24 +246,38 @@ class Claims:
         else:
             self._holdings.pop(uid, None)
 
-    def _hand_over(self, device: Device, uid: str, now: float) -> None:
+    def _hand_over(self, device: Device, uid: str) -> None:
         """From now on the device is somebody else's: what ended pods show of it stays as it is."""
         for other in self._holders.get(device, ()):
             tomb = self._tombs.get(other)
-            if tomb is None or uid in tomb.companions.get(device, ()) or device in tomb.frozen:
+            if tomb is None or uid in tomb.companions[device]:
                 continue
             if self.ready:
-                tomb.frozen[device] = self._look(device, now)
+                tomb.closed.add(device)
             else:
                 tomb.companions[device].add(uid)  # we are only just learning who has what
 
     def _bury(self, uid: str, now: float) -> None:
-        devices = _devices(self._holdings.get(uid, ()))
-        self._tombs[uid] = _Tombstone(now, {device: self._holders[device] - {uid} for device in devices})
+        held = self._holdings.get(uid, ())
+        said = status.said(self._pods[uid], held)
+        shown = {device: self._heard(device, now) or said.get(device, NOT_KNOWN) for device in _devices(held)}
+        companions = {device: self._holders[device] - {uid} for device in shown}
+        self._tombs[uid] = self._hearing[uid] = _Tombstone(now, companions, shown)
 
-    def _is_frozen(self, uid: str, device: Device) -> bool:
+    def _hears(self, uid: str, device: Device, now: float) -> bool:
+        """Whether the pod is to hear of the device. One that has ended hears only what a driver has said."""
         tomb = self._tombs.get(uid)
-        return tomb is not None and device in tomb.frozen
+        if tomb is None:
+            return True
+        verdict = None if device in tomb.closed else self._heard(device, now)
+        if verdict is None:
+            return False
+        tomb.shown[device] = verdict
+        return True
+
+    def _heard(self, device: Device, now: float) -> Verdict | None:
+        verdict = self._look(device, now)
+        return None if verdict == NOT_KNOWN else verdict
 
     def _refer(self, uid: str, before: Object | None, after: Object | None) -> None:
         """Keeps the index of which pods name which claims."""

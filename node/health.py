@@ -237,21 +237,24 @@ class Health:
     def _merge(self, driver: _Driver, endpoint: _Endpoint, report: Report, now: float, notes: list[str]) -> set[Device]:
         """Puts a report into the endpoint's table; the result is what it says otherwise than before."""
         table, changed, fresh = endpoint.table, set(), []
-        # As a dictionary, because a device may be there twice: the last one counts.
-        latest = {Device(driver.name, reading.pool, reading.name): reading for reading in report.readings}
-        for device, reading in latest.items():
-            entry = table.get(device)
+        name, timeout, lifetime = driver.name, None, NEVER
+        # As a dictionary, because a device may be there twice: the last one counts. The keys equal Devices, and are made faster.
+        latest = {(name, reading.pool, reading.name): reading for reading in report.readings}
+        for key, reading in latest.items():
+            entry = table.get(key)  # type: ignore[call-overload]
             if entry is None:
-                fresh.append((device, reading))
+                fresh.append((Device(*key), reading))
                 continue
             if reading.health != entry.verdict.health or reading.message != entry.raw:
                 before, entry.raw = entry.verdict, reading.message
                 entry.verdict = Verdict(reading.health, readings.message(reading.message))
                 if entry.verdict != before:
-                    changed.add(device)
-            entry.lifetime = self._lifetime(driver, reading)
-            entry.deadline = now + entry.lifetime
-            self._deadlines.watch(entry)
+                    changed.add(entry.device)
+            if reading.timeout != timeout:
+                timeout, lifetime = reading.timeout, self._lifetime(driver, reading)
+            entry.lifetime, entry.deadline = lifetime, now + lifetime
+            if entry.deadline < entry.queued:
+                self._deadlines.watch(entry)
         if report.complete:
             changed.update(self._drop([device for device in table if device not in latest], endpoint))
         changed.update(self._add(driver, endpoint, fresh, now, notes))

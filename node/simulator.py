@@ -296,6 +296,14 @@ class DevicePlugin(Simulated):
 
     async def start(self) -> None:
         """Serves, and registers. CallFailed says why that was refused."""
+        await self.serve()
+        if self.in_registry:
+            offer = self._registration(registration.DEVICE_PLUGIN, self.resource, self.socket, (self.version,))
+            await self._serve(self.registration, offer)
+        else:
+            await self.register()
+
+    async def serve(self) -> None:
         handlers: dict[wire.Method, serving.Handler] = {
             wire.OPTIONS: self._options,
             wire.LIST_AND_WATCH: self._list_and_watch,
@@ -304,11 +312,6 @@ class DevicePlugin(Simulated):
             wire.PRE_START: self._pre_start,
         }
         await self._serve(self.socket, handlers)
-        if self.in_registry:
-            offer = self._registration(registration.DEVICE_PLUGIN, self.resource, self.socket, (self.version,))
-            await self._serve(self.registration, offer)
-        else:
-            await self.register()
 
     async def register(self) -> None:
         request = deviceplugin_pb2.RegisterRequest(version=self.version, endpoint=self.socket.name, resource_name=self.resource)

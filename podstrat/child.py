@@ -44,7 +44,7 @@ class Server:
             if self.process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 raise NotStarted(self.log.read_text(errors="replace").strip() or "the server did not answer in time")
-            time.sleep(0.01)
+            time.sleep(0.005)
         self.url = self._ready.read_text().strip()
         return self
 

@@ -1,46 +1,100 @@
-"""A few plain requests to an API server, from a kubeconfig of ours: for fixtures and scenes, where a client library would be too much."""
+"""Plain requests to an API server, from a kubeconfig of ours: for fixtures and scenes, where a client library is too much."""
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.client
 import json
 import ssl
 import tempfile
+from collections.abc import Iterator, Mapping
+from email.message import Message
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+
+JSON = "application/json"
+TIMEOUT = 60.0
+"""Seconds until a server that does not answer is given up."""
+
+
+class Answer(NamedTuple):
+    """What came back."""
+
+    code: int
+    headers: Message
+    text: bytes
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.text or b"null")
 
 
 class Client:
-    """Talks to the server that a kubeconfig written by `podstrat serve` names."""
+    """Talks to the server that a kubeconfig written by `podstrat serve` names. For one thread; connections are kept."""
 
-    def __init__(self, kubeconfig: Path) -> None:
+    def __init__(self, kubeconfig: Path, timeout: float = TIMEOUT) -> None:
         config = json.loads(kubeconfig.read_text())
         cluster = config["clusters"][0]["cluster"]
         user = config["users"][0]["user"]
         self._address = urlsplit(cluster["server"])
-        self._headers = {"Accept": "application/json"}
+        self._headers = {"Accept": JSON}
         if "token" in user:
             self._headers["Authorization"] = f"Bearer {user['token']}"
         self._context = _context(cluster, user) if self._address.scheme == "https" else None
+        self._timeout = timeout
+        self._kept: http.client.HTTPConnection | None = None
 
-    def send(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> tuple[int, Any]:
+    def send(self, method: str, path: str, body: Any = None, content_type: str = JSON) -> tuple[int, Any]:
         """One request: the status code, and the body as a value."""
-        connection = self._connection()
-        try:
-            data = None if body is None else json.dumps(body).encode()
-            connection.request(method, path, data, {**self._headers, "Content-Type": content_type})
-            response = connection.getresponse()
-            return response.status, json.loads(response.read() or b"null")
-        finally:
-            connection.close()
+        data = None if body is None else json.dumps(body).encode()
+        answer = self.exchange(method, path, data, {"Content-Type": content_type})
+        return answer.code, answer.body
 
-    def _connection(self) -> http.client.HTTPConnection:
+    def exchange(self, method: str, path: str, data: bytes | None = None, headers: Mapping[str, str] | None = None) -> Answer:
+        """One request with whatever bytes as its body, and all that comes back."""
+        connection = self._kept or self.connection()
+        # Whatever goes wrong, a connection in an unknown state is not used again.
+        self._kept = None
+        try:
+            connection.request(method, path, data, {**self._headers, **(headers or {})})
+            response = connection.getresponse()
+            text = response.read()
+        except BaseException:
+            connection.close()
+            raise
+        if response.will_close:
+            connection.close()
+        else:
+            self._kept = connection
+        return Answer(response.status, response.headers, text)
+
+    def watch(self, path: str) -> Iterator[dict[str, Any]]:
+        """The events of a watch as they come, on a connection of their own."""
+        with contextlib.closing(self.connection()) as connection:
+            connection.request("GET", path, headers=self._headers)
+            for line in connection.getresponse():
+                yield json.loads(line)
+
+    def connection(self) -> http.client.HTTPConnection:
+        """A new connection."""
         host, port = self._address.hostname or "", self._address.port
         if self._context is None:
-            return http.client.HTTPConnection(host, port, timeout=30)
-        return http.client.HTTPSConnection(host, port, timeout=30, context=self._context)
+            return http.client.HTTPConnection(host, port, timeout=self._timeout)
+        return http.client.HTTPSConnection(host, port, timeout=self._timeout, context=self._context)
+
+    def close(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
 
 
 def _context(cluster: dict[str, str], user: dict[str, str]) -> ssl.SSLContext:

@@ -54,10 +54,12 @@ def podstrat_namespace(podstrat_server: Server) -> Iterator[str]:
     from podstrat import http
 
     name = f"test-{uuid.uuid4().hex[:10]}"
-    calls = http.Client(podstrat_server.kubeconfig)
-    calls.send("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    with http.Client(podstrat_server.kubeconfig) as calls:
+        calls.send("POST", "/api/v1/namespaces", body)
     yield name
-    calls.send("DELETE", f"/api/v1/namespaces/{name}")
+    with http.Client(podstrat_server.kubeconfig) as calls:
+        calls.send("DELETE", f"/api/v1/namespaces/{name}")
 
 
 @pytest.fixture
@@ -66,4 +68,5 @@ def podstrat_reset(podstrat_server: Server) -> Iterator[None]:
     from podstrat import http
 
     yield
-    http.Client(podstrat_server.kubeconfig).send("POST", "/podstrat/reset")
+    with http.Client(podstrat_server.kubeconfig) as calls:
+        calls.send("POST", "/podstrat/reset")

@@ -1,4 +1,4 @@
-"""An API server for tests, demos and laptops: kubectl and real clients talk to it, and pods are treated as kube-apiserver treats them.
+"""An API server for tests, demos and laptops: kubectl and real clients talk to it, and pods are treated as in kube-apiserver.
 
 Without --data-dir objects live in memory and go with the server. Without --token whoever is on this machine is let in.
 """
@@ -53,6 +53,10 @@ def run(args: argparse.Namespace) -> int:
     except gates.GateError as error:
         raise exits.BadArguments(str(error)) from None
     try:
+        from apiserver.tls import Issuing
+
+        # Another process makes the certificates while this one imports all that is below.
+        issuing = None if args.http else Issuing(args.data_dir and args.data_dir / "tls", args.host)
         from apiserver import auth, serving
     except ModuleNotFoundError as error:
         raise exits.BadArguments(f"{error.name} is missing: pip install 'podstrat[serve]'") from None
@@ -75,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         log_requests=not args.quiet,
     )
     try:
-        serving.serve(settings)
+        serving.serve(settings, issuing)
     except serving.Started as error:
         raise exits.BadArguments(str(error)) from None
     return exits.OK

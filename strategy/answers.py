@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from strategy import binding, changes, deletion, errors, eviction, options, preconditions, shape, status, verbs, warn
+from strategy import binding, changes, deletion, errors, eviction, options, preconditions, reviewers, shape, status, verbs, warn
 from strategy.changes import Change
 from strategy.context import V1_35, Context, Pod
 from strategy.outcome import Outcome
+from strategy.patch import managed
 from strategy.request import Answer, Effect, Remove, Request, Store
 from strategy.shape import Decoder
 from strategy.verbs import Judged
@@ -51,7 +52,7 @@ def _route(request: Request) -> Callable[[Request, Pod | None, Server], Outcome]
             return posts[subresource]
     elif verb in ("update", "patch"):
         if subresource in UPDATES:
-            return _update
+            return _apply if request.patch_type == "apply" else _update
     elif verb == "get" and subresource in UPDATES:
         return _get
     elif verb == "delete" and not subresource:
@@ -65,6 +66,9 @@ def _create(request: Request, stored: Pod | None, server: Server) -> Outcome:
     explain = _explainer(request, judged, None, server)
     if judged.errors:
         return _invalid(judged, server, explain)
+    if request.reviewers is not None:
+        shown = shape.printable(judged.pod, judged.seen, server.ctx.types)
+        reviewers.confirmed(request, shown, None, judged.warnings)
     dry_run = options.is_dry_run(request)
     if preconditions.sets_version(judged.pod) and not dry_run:
         error: errors.ApiError = errors.ServerError("resourceVersion should not be set on objects to be created")
@@ -76,6 +80,22 @@ def _create(request: Request, stored: Pod | None, server: Server) -> Outcome:
     return _accepted(201, pod, judged, () if dry_run else (Store(pod),), explain)
 
 
+def _apply(request: Request, stored: Pod | None, server: Server) -> Outcome:
+    """What is applied to nothing is created; a subresource of nothing is not."""
+    if stored is not None or request.subresource:
+        return _update(request, stored, server)
+    options.check(request)
+    judged = verbs.create(request, server.ctx, server.decoder)
+    explain = _explainer(request, judged, None, server)
+    if judged.errors:
+        return _invalid(judged, server, explain)
+    judged.pod["metadata"].pop("resourceVersion", None)
+    pod = shape.printable(judged.pod, judged.seen, server.ctx.types)
+    if request.reviewers is not None:
+        reviewers.confirmed(request, pod, None, judged.warnings)
+    return _accepted(201, pod, judged, () if options.is_dry_run(request) else (Store(pod),), explain)
+
+
 def _update(request: Request, stored: Pod | None, server: Server) -> Outcome:
     options.check(request)
     judged = UPDATES[request.subresource](request, stored, server.ctx, server.decoder)
@@ -83,6 +103,10 @@ def _update(request: Request, stored: Pod | None, server: Server) -> Outcome:
     if judged.errors:
         return _invalid(judged, server, explain)
     pod = shape.printable(judged.pod, judged.seen, server.ctx.types)
+    if stored is not None and (entries := managed.settled(pod, stored)):
+        pod["metadata"]["managedFields"] = entries
+    if request.reviewers is not None:
+        reviewers.confirmed(request, pod, stored, judged.warnings)
     effects: tuple[Effect, ...] = ()
     if not options.is_dry_run(request) and stored is not None:
         if _last_finalizer_gone(pod, stored):
@@ -133,10 +157,12 @@ def _delete(request: Request, stored: Pod | None, server: Server) -> Outcome:
         raise preconditions.unsafe_delete(request)
     preconditions.for_delete(wanted.get("preconditions"), old, request)
     deleted = deletion.pod(old, wanted, request)
+    # A delete that is under way already, and brings nothing new, is nobody's business.
+    warnings = reviewers.deleted(request, old, wanted) if request.reviewers is not None and deleted.effects else ()
     removed = any(isinstance(effect, Remove) for effect in deleted.effects)
     code = 202 if wanted.get("orphanDependents") is False and not removed else 200
     effects = () if wanted.get("dryRun") else deleted.effects
-    return Outcome(Answer(code, deleted.pod, (), effects), deleted.pod)
+    return Outcome(Answer(code, deleted.pod, warn.headers(warnings), effects), deleted.pod)
 
 
 def _delete_options(request: Request, server: Server) -> dict[str, Any]:

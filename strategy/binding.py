@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strategy import errors, field, formats, options, preconditions, times
+from strategy import errors, field, formats, options, preconditions, reviewers, times
 from strategy.context import V1_37, Context, Pod
 from strategy.defaults import LEGACY_ANNOTATIONS
 from strategy.field import Errors
@@ -20,11 +20,16 @@ def bind(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) -
     meta = binding["metadata"]
     if meta.get("namespace", request.namespace) != request.namespace:
         raise errors.BadRequest(NAMESPACE_DIFFERS)
+    if request.reviewers is not None:
+        binding = reviewers.changed_other(request, binding, "Binding", "v1", decoder, warnings)
+        meta = binding["metadata"]
     if meta.get("name", "") != request.name:
         raise errors.BadRequest("name in URL does not match name in Binding object")
     if faults := list(_target(binding["target"], ctx)):
         texts = [str(fault) for fault in faults]
         raise errors.ServerError(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
+    if request.reviewers is not None:
+        reviewers.confirmed(request, binding, None, warnings)
     old = preconditions.exists(stored, request)
     preconditions.same_uid(meta.get("uid"), old, request)
     preconditions.same_version(meta.get("resourceVersion"), old, request)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Context:
 
     def updating(self, old: Pod) -> Context:
         """The same, for an update of this stored object."""
-        return replace(self, old=old)
+        return Context(self.version, self.gates, self.types, self.switches, self.allow_privileged, old, self.in_use)
 
     def allows(self, gate: str) -> bool:
         """Whether the gate is on, or the stored object already uses what it guards.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from strategy import deletion, errors, field, options, preconditions, times, verbs
+from strategy import deletion, errors, field, options, preconditions, reviewers, times, verbs
 from strategy.context import V1_35, Context, Pod
 from strategy.request import Effect, Request, Store, StoreBudget
 from strategy.shape import Decoder, Seen
@@ -35,12 +35,17 @@ def evict(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) 
     meta = eviction["metadata"]
     if meta.get("namespace", request.namespace) != request.namespace:
         raise errors.BadRequest(NAMESPACE_DIFFERS)
+    if request.reviewers is not None:
+        eviction = reviewers.changed_other(request, eviction, "Eviction", "policy/v1", decoder, warnings)
+        meta = eviction["metadata"]
     if meta.get("name", "") != request.name:
         raise errors.BadRequest("name in URL does not match name in Eviction object")
     wanted = eviction.get("deleteOptions") or {}
     if wanted.get(UNSAFE):
         raise errors.Invalid("Eviction", request.name, [_unsafe()], "policy")
     dry_run = _dry_run(request, wanted)
+    if request.reviewers is not None:
+        reviewers.confirmed(request, eviction, None, warnings)
     old = preconditions.exists(stored, request)
     effects = () if _needs_no_budget(old) else _use_budget(request.budgets, old, request, ctx, dry_run)
     return (*effects, *_evict(old, wanted, request, ctx, dry_run)), warnings

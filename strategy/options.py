@@ -26,7 +26,10 @@ def check(request: Request) -> None:
 
 
 def _faults(request: Request) -> Errors:
-    if request.verb == "patch" and one(request, "force"):
+    if request.patch_type == "apply":
+        if not one(request, "fieldManager"):
+            yield field.required("fieldManager", "is required for apply patch")
+    elif request.verb == "patch" and one(request, "force"):
         yield field.forbidden("force", "may not be specified for non-apply patch")
     yield from _field_manager(one(request, "fieldManager"))
     yield from _dry_run(several(request.options, "dryRun"))
@@ -62,6 +65,11 @@ def several(options: Mapping[str, str | Sequence[str]], name: str) -> Sequence[s
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else value
+
+
+def is_forced(request: Request) -> bool:
+    """Whether an apply takes over what others own."""
+    return one(request, "force").lower() not in ("", "0", "false")
 
 
 def is_dry_run(request: Request) -> bool:

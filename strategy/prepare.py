@@ -103,7 +103,7 @@ def _sync_apparmor(pod: Pod) -> list[str]:
     """
     noted = pod["metadata"].get("annotations") or {}
     spec = pod["spec"]
-    if not any(key.startswith(pod_annotations.APPARMOR) for key in noted) or (spec.get("os") or {}).get("name") == "windows":
+    if not pod_annotations.name_profiles(noted) or (spec.get("os") or {}).get("name") == "windows":
         return []
     warnings = []
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
@@ -138,7 +138,7 @@ def kept_metadata(pod: Pod, old: Pod) -> None:
     for key in ("uid", "namespace", "deletionGracePeriodSeconds"):
         if key not in meta:
             _take(meta, stored, key)
-    for key in ("creationTimestamp", "resourceVersion", "managedFields"):
+    for key in ("creationTimestamp", "resourceVersion"):
         _take(meta, stored, key)
     meta.pop("selfLink", None)
 
@@ -270,6 +270,7 @@ def _only_spec(pod: Pod, old: Pod, spec: Pod) -> Pod:
             meta[key] = pod["metadata"][key]
         elif key == "generateName":
             meta.pop(key, None)
+    _take(meta, pod["metadata"], "managedFields")
     return {**old, "metadata": meta, "spec": spec}
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strategy.context import Pod
+
+if TYPE_CHECKING:
+    from strategy.reviewers import Reviewers
 
 EPOCH = datetime.fromtimestamp(0, UTC)
 
@@ -23,7 +26,7 @@ class Request:
     body: Any = None
     """The parsed body, or the very bytes, which alone can show repeated keys and odd numbers."""
     patch_type: str = ""
-    """json, merge or strategic."""
+    """json, merge, strategic or apply; the body of an apply is the parsed YAML."""
     options: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     """The query: fieldValidation, dryRun, fieldManager and the rest."""
     name: str = ""
@@ -35,8 +38,14 @@ class Request:
     """The uid of an object that is created."""
     suffix: str = "xxxxx"
     """Five random characters, for a name made from generateName."""
+    user_agent: str = ""
+    """What the client calls itself; it owns what it writes under that name, unless the query has a fieldManager."""
+    track: bool = False
+    """Whether metadata.managedFields notes who has set what. Apply always does."""
     resource: str = "pods"
     """The resource as messages name it."""
+    reviewers: Reviewers | None = field(default=None, repr=False, compare=False)
+    """Who is asked about the write on its way; nobody, where there is no server around the engine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -79,7 +80,9 @@ class Types:
         """The fields of a type by JSON name; KeyError if the release has no such type."""
         fields = self._fields.get(type_name)
         if fields is None:
-            fields = self._fields[type_name] = {name: _field(name, text) for name, text in self._words[type_name].items()}
+            # Interned, like every name in the rules: so the same names are the same objects, and found at a glance.
+            words = {sys.intern(name): text for name, text in self._words[type_name].items()}
+            fields = self._fields[type_name] = {name: _field(name, text) for name, text in words.items()}
         return fields
 
     def with_types(self, words: Mapping[str, dict[str, str]]) -> Types:

@@ -6,11 +6,12 @@ A request that cannot be understood or does not fit what is stored raises an Api
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from strategy import defaults, errors, options, patch, preconditions, prepare, shape, warn
+from strategy import defaults, errors, options, patch, preconditions, prepare, reviewers, shape, warn
 from strategy.context import Context, Pod
 from strategy.field import FieldError
+from strategy.patch import managed, serverside
 from strategy.request import Request
 from strategy.rules import pod as rules
 from strategy.shape import Decoder, Seen
@@ -49,9 +50,18 @@ class Incoming(NamedTuple):
 
 
 def create(request: Request, ctx: Context, decoder: Decoder) -> Judged:
-    pod, warnings, seen = _read(request, ctx, decoder)
+    applies = request.patch_type == "apply"
+    pod, warnings, seen = (_applied if applies else _read)(request, ctx, decoder)
     _namespace_matches(pod, request)
-    warnings += dedupe_owners(pod, OWNERS_REPEAT)
+    if applies:
+        _name_matches(pod, request)
+        warnings += dedupe_owners(pod, OWNERS_REPEAT_AFTER_ADMISSION)
+    else:
+        warnings += dedupe_owners(pod, OWNERS_REPEAT)
+        _note(pod, None, request, ctx)
+    if request.reviewers is not None:
+        pod, warnings, seen = _reviewed(Incoming(pod, warnings, seen), None, request, ctx, decoder)
+        _namespace_matches(pod, request)
     prepare.new_metadata(pod, request)
     dropped, more = prepare.for_create(pod, request, ctx, seen)
     warnings += more
@@ -107,9 +117,19 @@ def ephemeral_containers(request: Request, stored: Pod | None, ctx: Context, dec
 def _incoming(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) -> tuple[Pod, Incoming]:
     """What an update brings, by PUT or PATCH, and the stored pod that it is for."""
     if request.verb == "patch":
-        patch.check(request.body, ctx.version)
+        applies = request.patch_type == "apply"
+        if not applies:
+            patch.check(request.body, ctx.version)
         old = preconditions.exists(stored, request)
-        incoming = _patched(request, old, ctx, decoder)
+        if applies:
+            incoming = _applied(request, ctx, decoder, old)
+            _namespace_matches(incoming.pod, request)
+            _name_matches(incoming.pod, request)
+        else:
+            incoming = _patched(request, old, ctx, decoder)
+            _note(incoming.pod, old, request, ctx)
+        if request.reviewers is not None:
+            incoming = _reviewed(incoming, old, request, ctx, decoder)
         preconditions.unchanged(incoming.pod, old, request)
         incoming.warnings.extend(dedupe_owners(incoming.pod, OWNERS_REPEAT_AFTER_ADMISSION))
         return old, incoming
@@ -119,8 +139,40 @@ def _incoming(request: Request, stored: Pod | None, ctx: Context, decoder: Decod
     incoming.warnings.extend(dedupe_owners(incoming.pod, OWNERS_REPEAT))
     old = preconditions.exists(stored, request)
     preconditions.same_uid(incoming.pod["metadata"].get("uid"), old, request)
+    _note(incoming.pod, old, request, ctx)
+    if request.reviewers is not None:
+        incoming = _reviewed(incoming, old, request, ctx, decoder)
     preconditions.unchanged(incoming.pod, old, request)
     return old, incoming
+
+
+def _applied(request: Request, ctx: Context, decoder: Decoder, old: Pod | None = None) -> Incoming:
+    """The stored pod, or nothing, with what is sent applied to it."""
+    kind = managed.Kind(ctx.types)
+    applied = serverside.apply(old, request.body, _writer(request), options.is_forced(request), kind)
+    decoded = serverside.read(applied, old, decoder, kind)
+    defaults.pod(decoded.value, ctx)
+    uid = decoded.value["metadata"].get("uid")
+    if uid and old is None:
+        cause = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        raise errors.Conflict("pods", request.name, cause)
+    return Incoming(decoded.value, [], decoded.seen)
+
+
+def _note(pod: Pod, live: Pod | None, request: Request, ctx: Context) -> None:
+    """Notes in metadata.managedFields who has set what; untracked, they stay as they are stored."""
+    meta = pod["metadata"]
+    if request.track:
+        entries = managed.updated(live, pod, _writer(request), managed.Kind(ctx.types))
+    else:
+        entries = (meta if live is None else live["metadata"]).get("managedFields")
+    meta.pop("managedFields", None)
+    if entries:
+        meta["managedFields"] = entries
+
+
+def _writer(request: Request) -> managed.Writer:
+    return managed.writer(options.one(request, "fieldManager"), request.user_agent, request.subresource, request.now)
 
 
 def _read(request: Request, ctx: Context, decoder: Decoder) -> Incoming:
@@ -148,8 +200,36 @@ def _patched(request: Request, old: Pod, ctx: Context, decoder: Decoder) -> Inco
     return Incoming(pod, [] if validation == "Ignore" else complaints, decoded.seen)
 
 
+def _reviewed(incoming: Incoming, old: Pod | None, request: Request, ctx: Context, decoder: Decoder) -> Incoming:
+    """A pod as the reviewers leave it, read and defaulted again if they have changed it."""
+
+    def read(value: Any, before: Pod) -> tuple[Pod, bool]:
+        got = decoder.resolve(value)
+        is_other = shape.printable(got.value, got.seen, ctx.types) != before
+        defaults.pod(got.value, ctx)
+        return shape.printable(got.value, got.seen, ctx.types), is_other
+
+    pod, warnings, seen = incoming
+    if old is None:
+        for key in prepare.SYSTEM_FIELDS:
+            pod["metadata"].pop(key, None)
+        pod["metadata"]["namespace"] = request.namespace
+    sent = shape.printable(pod, seen, ctx.types)
+    made = reviewers.changed(request, sent, old, read, warnings)
+    if made is not sent:
+        got = decoder.resolve(made)
+        pod, seen = got.value, got.seen
+        defaults.pod(pod, ctx)
+    warnings += dedupe_owners(pod, OWNERS_REPEAT_AFTER_ADMISSION)
+    return Incoming(pod, warnings, seen)
+
+
 def as_sent(request: Request, old: Pod | None, ctx: Context, decoder: Decoder) -> shape.Decoded:
     """The pod of a request as it was sent, before anything was done to it."""
+    if request.patch_type == "apply":
+        kind = managed.Kind(ctx.types)
+        applied = serverside.apply(old, request.body, _writer(request), options.is_forced(request), kind)
+        return serverside.read(applied, old, decoder, kind)
     if request.verb == "patch" and old is not None:
         validation = options.one(request, "fieldValidation")
         patched = patch.result(request.patch_type, old, request.body, ctx.types, ctx.version, validation)

@@ -41,7 +41,7 @@ def _merged_maps(live: dict[str, Any], applied: dict[str, Any], node: Node) -> d
 
 
 def _merged_lists(live: list[Any], applied: list[Any], node: Node) -> list[Any]:
-    """Applied items in their order; a live item that is not applied stays before the applied one that it stood before.
+    """Applied items in their order; live ones that are not applied where they stood, and new ones as late as that allows.
 
     A live item whose key stands there several times is not merged but replaced.
     Upstream: mergingWalker.visitListItems
@@ -109,9 +109,11 @@ def _pruned_list(value: list[Any], fields: Tree, node: Node) -> list[Any] | None
 
 def _kept(item: Any, fields: Tree | None, node: Node | None) -> Any:
     """An item of a map or list without what is taken from it; _ABSENT if it is taken itself."""
-    if fields is None or node is None:
+    if fields is None:
         return item
     if is_member(fields):
         return _ABSENT
+    if node is None:
+        return item
     left = pruned(item, fields, node)
     return type(item)() if left is None and isinstance(item, (dict, list)) else left

@@ -251,14 +251,6 @@ def of_paths(*paths: tuple[str, ...]) -> Tree:
     return tree
 
 
-def has(tree: Tree, elements: Iterable[str]) -> bool:
-    """Whether the field with these elements is a member."""
-    node: Tree | None = tree
-    for element in elements:
-        node = node.get(element) if node else None
-    return node is not None and is_member(node)
-
-
 # ---- reading ---------------------------------------------------------------------------------------
 
 

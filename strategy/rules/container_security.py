@@ -34,7 +34,7 @@ def context(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: Conte
         yield from _proc_mount(given["procMount"], f"{here}.procMount", spec)
     if "seccompProfile" in given:
         yield from profiles.seccomp_profile(given["seccompProfile"], f"{here}.seccompProfile", ctx)
-    if given.get("allowPrivilegeEscalation") is False:
+    if given.get("allowPrivilegeEscalation") is False and ("privileged" in given or "add" in (given.get("capabilities") or ())):
         yield from _no_escalation(given, here, ctx)
     if "windowsOptions" in given:
         yield from profiles.windows_options(given["windowsOptions"], f"{here}.windowsOptions")

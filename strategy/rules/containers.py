@@ -52,11 +52,8 @@ def init(spec: dict[str, Any], at: str, ctx: Context, volumes: Volumes) -> Error
 
     Upstream: validateInitContainers
     """
-    listed = spec.get("initContainers")
-    if not listed:
-        return
     names = {container["name"] for container in spec["containers"] or ()}
-    for i, container in enumerate(listed):
+    for i, container in enumerate(spec["initContainers"]):
         here = f"{at}.initContainers[{i}]"
         yield from common(container, here, spec, ctx, volumes)
         if "restartPolicy" in container or "restartPolicyRules" in container:
@@ -82,12 +79,9 @@ def ephemeral(spec: dict[str, Any], at: str, ctx: Context, volumes: Volumes) -> 
 
     Upstream: validateEphemeralContainers
     """
-    listed = spec.get("ephemeralContainers")
-    if not listed:
-        return
     others = {container["name"] for kind in ("containers", "initContainers") for container in spec.get(kind) or ()}
     names = set(others)
-    for i, container in enumerate(listed):
+    for i, container in enumerate(spec["ephemeralContainers"]):
         here = f"{at}.ephemeralContainers[{i}]"
         yield from common(container, here, spec, ctx, volumes)
         if _is_padded(container.get("image", "")):
@@ -138,7 +132,7 @@ def common(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: Contex
         yield from mounts.devices(container, at, volumes)
     if container.get("imagePullPolicy") not in PULL_POLICIES:
         yield _not_one_of(container, "imagePullPolicy", PULL_POLICIES, at)
-    if container["resources"]:
+    if not resources.are_plain(container["resources"]):
         yield from resources.of_container(container, at, spec, ctx)
     if container.get("resizePolicy"):
         yield from resources.resize_policy(container, at, spec, ctx)
@@ -155,11 +149,11 @@ def _hooks(container: dict[str, Any], at: str, spec: dict[str, Any]) -> Errors:
     """Lifecycle and probes, of containers that run as long as the pod."""
     if "lifecycle" in container:
         yield from probes.lifecycle(container["lifecycle"], f"{at}.lifecycle", spec)
-    if "livenessProbe" in container:
+    if "livenessProbe" in container and not probes.is_plain(container["livenessProbe"]):
         yield from probes.liveness_or_startup(container["livenessProbe"], f"{at}.livenessProbe")
-    if "readinessProbe" in container:
+    if "readinessProbe" in container and not probes.is_plain(container["readinessProbe"]):
         yield from probes.readiness(container["readinessProbe"], f"{at}.readinessProbe")
-    if "startupProbe" in container:
+    if "startupProbe" in container and not probes.is_plain(container["startupProbe"]):
         yield from probes.liveness_or_startup(container["startupProbe"], f"{at}.startupProbe")
 
 

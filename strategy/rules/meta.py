@@ -19,7 +19,8 @@ def on_create(meta: Pod, ctx: Context, form: formats.Format = formats.dns_subdom
     """Upstream: ValidateObjectMeta of the core group"""
     yield from name(meta, form)
     yield from _common(meta, ctx)
-    yield from qualified_finalizers(meta.get("finalizers") or ())
+    if meta.get("finalizers"):
+        yield from qualified_finalizers(meta["finalizers"])
 
 
 def on_write(meta: Pod, ctx: Context) -> Errors:
@@ -50,7 +51,8 @@ def on_pod_update(meta: Pod, old: Pod, ctx: Context) -> Errors:
     Upstream: ValidateObjectMetaUpdate of the core group
     """
     yield from on_update(meta, old, ctx)
-    yield from qualified_finalizers(meta.get("finalizers") or ())
+    if meta.get("finalizers"):
+        yield from qualified_finalizers(meta["finalizers"])
 
 
 def name(meta: Pod, form: formats.Format = formats.dns_subdomain) -> Errors:
@@ -70,9 +72,9 @@ def path_segments(meta: Pod) -> Errors:
 
     Upstream: path.ValidatePathSegmentName
     """
-    for key, prefix in (("generateName", True), ("name", False)):
+    for key in ("generateName", "name"):
         text = meta.get(key, "")
-        if text in (".", "..") and not prefix:
+        if text in (".", "..") and key == "name":
             yield field.invalid(f"metadata.{key}", text, f"may not be '{text}'")
         for part in "/%":
             if part in text:
@@ -82,19 +84,20 @@ def path_segments(meta: Pod) -> Errors:
 def _common(meta: Pod, ctx: Context) -> Errors:
     if meta.get("generation", 0) < 0:
         yield field.invalid("metadata.generation", meta["generation"], formats.NOT_NEGATIVE)
-    unit = ctx.name_unit
-    yield from labels(meta.get("labels") or {}, unit, "metadata.labels")
-    yield from annotation_keys(meta.get("annotations") or {}, unit, "metadata.annotations")
-    yield from owners(meta.get("ownerReferences") or (), ctx)
-    yield from finalizers(meta.get("finalizers") or (), unit)
-    yield from managers(meta.get("managedFields") or ())
+    yield from _labels_and_owners(meta, ctx)
+    if meta.get("finalizers"):
+        yield from finalizers(meta["finalizers"], ctx.name_unit)
+    if meta.get("managedFields"):
+        yield from managers(meta["managedFields"])
 
 
 def _labels_and_owners(meta: Pod, ctx: Context) -> Errors:
-    unit = ctx.name_unit
-    yield from labels(meta.get("labels") or {}, unit, "metadata.labels")
-    yield from annotation_keys(meta.get("annotations") or {}, unit, "metadata.annotations")
-    yield from owners(meta.get("ownerReferences") or (), ctx)
+    if meta.get("labels"):
+        yield from labels(meta["labels"], ctx.name_unit, "metadata.labels")
+    if meta.get("annotations"):
+        yield from annotation_keys(meta["annotations"], ctx.name_unit, "metadata.annotations")
+    if meta.get("ownerReferences"):
+        yield from owners(meta["ownerReferences"], ctx)
 
 
 def labels(labels: dict[str, str], unit: str, at: str, where: field.Place | None = None) -> Errors:

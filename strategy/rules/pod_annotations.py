@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from strategy import field, formats, shape
 from strategy.context import Context, Pod
@@ -16,6 +16,7 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
 SECCOMP_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
 APPARMOR = "container.apparmor.security.beta.kubernetes.io/"
+PROFILES = (SECCOMP_POD, SECCOMP_CONTAINER, APPARMOR)
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 # As the server reads it; nothing longer can be 32 bits, whatever its zeros.
@@ -35,10 +36,19 @@ def values(pod: Pod, ctx: Context) -> Errors:
         yield field.invalid(f"metadata.annotations[{MIRROR}]", annotations[MIRROR], text)
     if annotations.get(TOLERATIONS):
         yield from _tolerations(annotations[TOLERATIONS], ctx)
-    if "PodDeletionCost" in ctx.gates and not _bad_cost_stored(ctx):
+    if DELETION_COST in annotations and "PodDeletionCost" in ctx.gates and not _bad_cost_stored(ctx):
         yield from _deletion_cost(annotations)
-    yield from _seccomp(annotations)
-    yield from _apparmor(pod, annotations)
+    if name_profiles(annotations):
+        yield from _seccomp(annotations)
+        yield from _apparmor(pod, annotations)
+
+
+def name_profiles(annotations: Mapping[str, str]) -> bool:
+    """Whether any of them is about seccomp or AppArmor, in the old way: nearly none is."""
+    for key in annotations:
+        if key.startswith(PROFILES):
+            return True
+    return False
 
 
 def _tolerations(text: str, ctx: Context) -> Errors:
@@ -55,8 +65,8 @@ def _tolerations(text: str, ctx: Context) -> Errors:
 
 def _deletion_cost(annotations: dict[str, str]) -> Errors:
     """Upstream: validatePodDeletionCost, GetDeletionCostFromPodAnnotations"""
-    text = annotations.get(DELETION_COST)
-    if text is not None and not _is_int32(text):
+    text = annotations[DELETION_COST]
+    if not _is_int32(text):
         yield field.invalid(f"metadata.annotations[{DELETION_COST}]", text, "must be a 32bit integer")
 
 
@@ -150,7 +160,7 @@ def agree_with_fields(pod: Pod) -> Errors:
     Upstream: validateSeccompAnnotationsAndFields, validateAppArmorAnnotationsAndFieldsMatchOnCreate
     """
     annotations = pod["metadata"].get("annotations")
-    if not annotations:
+    if not annotations or not name_profiles(annotations):
         return
     spec = pod["spec"]
     yield from _seccomp_agrees(annotations.get(SECCOMP_POD), spec.get("securityContext"), "spec.securityContext")

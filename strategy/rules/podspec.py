@@ -73,8 +73,10 @@ def _parts(spec: Pod, metadata: Pod | None, at: str, ctx: Context) -> Errors:
     if spec.get("resourceClaims"):
         yield from claims.each(spec["resourceClaims"], metadata, f"{at}.resourceClaims", ctx)
     yield from containers.regular(spec, at, ctx, usable)
-    yield from containers.init(spec, at, ctx, usable)
-    yield from containers.ephemeral(spec, at, ctx, usable)
+    if spec.get("initContainers"):
+        yield from containers.init(spec, at, ctx, usable)
+    if spec.get("ephemeralContainers"):
+        yield from containers.ephemeral(spec, at, ctx, usable)
     # The gate alone decides, also where a stored pod keeps the field without it.
     if "resources" in spec and "PodLevelResources" in ctx.gates:
         yield from podresources.pod_level(spec, at, ctx)

@@ -43,7 +43,7 @@ def each(container: dict[str, Any], at: str) -> Errors:
 
 def is_plain(port: int | str) -> bool:
     """Whether nothing is wrong with a number or name of a port."""
-    return 1 <= port <= 65535 if type(port) is int else not formats.port_name(port)  # type: ignore[operator, arg-type]
+    return not formats.port_name(port) if isinstance(port, str) else 1 <= port <= 65535
 
 
 def number_or_name(port: int | str, path: str) -> Errors:

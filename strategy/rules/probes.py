@@ -28,6 +28,25 @@ NO_HANDLER = "must specify a handler type"
 _COUNTS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 
 
+def is_plain(probe: dict[str, Any]) -> bool:
+    """Whether a probe is an HTTP request to a path and a port that succeeds at once, without negative numbers.
+
+    So most are, and whatever they are for, nothing is wrong with them.
+    """
+    action = probe.get("httpGet")
+    if not action or "httpHeaders" in action or action.get("protocol", "HTTP1") != "HTTP1":
+        return False
+    if not action.get("path") or not ports.is_plain(action["port"]) or action.get("scheme") not in SCHEMES:
+        return False
+    for name, value in probe.items():
+        if name not in _COUNTS:
+            if name != "httpGet":
+                return False
+        elif value < 0:
+            return False
+    return probe.get("successThreshold") == 1
+
+
 def liveness_or_startup(probe: dict[str, Any], at: str) -> Errors:
     """A liveness or startup probe succeeds at once.
 

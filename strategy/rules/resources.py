@@ -105,6 +105,20 @@ def of_container(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: 
     return requirements(container["resources"], f"{at}.resources", spec, ctx, container_name)
 
 
+def are_plain(asked: dict[str, Any]) -> bool:
+    """Whether only cpu and memory are asked for, no less than none and up to the limit: so most are, and nothing is wrong."""
+    limits, requests = asked.get("limits") or {}, asked.get("requests") or {}
+    for name, text in limits.items():
+        if name not in RESIZABLE or text[0] == "-":
+            return False
+    for name, text in requests.items():
+        if name not in RESIZABLE or text[0] == "-":
+            return False
+        if quantity.compare(text, limits.get(name, text)) > 0:
+            return False
+    return "claims" not in asked
+
+
 def requirements(asked: dict[str, Any], at: str, spec: dict[str, Any], ctx: Context, name_rule: NameRule) -> Errors:
     """Amounts are well named and not negative; no request exceeds its limit; huge pages come with cpu or memory.
 
@@ -115,17 +129,14 @@ def requirements(asked: dict[str, Any], at: str, spec: dict[str, Any], ctx: Cont
     for name, text in limits.items():
         if name in RESIZABLE:
             compute = True
-        # Nothing can be wrong with cpu and memory but the sign.
-        if name not in RESIZABLE or text[0] == "-":
-            yield from _amount(name, text, f"{at}.limits[{name}]", ctx, name_rule)
+        yield from _amount(name, text, f"{at}.limits[{name}]", ctx, name_rule)
         if name.startswith(HUGEPAGES):
             pages = True
             yield from _whole_pages(name, text, f"{at}.limits[{name}]", ctx)
     for name, text in requests.items():
         if name in RESIZABLE:
             compute = True
-        if name not in RESIZABLE or text[0] == "-":
-            yield from _amount(name, text, f"{at}.requests[{name}]", ctx, name_rule)
+        yield from _amount(name, text, f"{at}.requests[{name}]", ctx, name_rule)
         limit = limits.get(name)
         if limit != text:
             yield from _unlike_limit(name, text, limit, at)

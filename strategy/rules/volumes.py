@@ -30,11 +30,14 @@ def each(volumes: Sequence[dict[str, Any]], at: str, ctx: Context, pod_name: str
     made = {f"{pod_name}-{volume['name']}" for volume in volumes if "ephemeral" in volume} if pod_name else ()
     good: dict[str, dict[str, Any]] = {}
     for i, volume in enumerate(volumes):
-        errors = [*_source(volume, f"{at}[{i}]", ctx, pod_name), *_name(volume["name"], f"{at}[{i}].name", good)]
+        name = volume["name"]
+        errors = list(_source(volume, f"{at}[{i}]", ctx, pod_name))
+        if name in good or formats.dns_label(name):
+            errors += _name(name, f"{at}[{i}].name", good)
         if errors:
             yield from errors
         else:
-            good[volume["name"]] = volume
+            good[name] = volume
         if made and "persistentVolumeClaim" in volume:
             claim = volume["persistentVolumeClaim"]["claimName"]
             # A fault of the two volumes together: neither is refused for it.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from strategy import gotext, quantity
 from strategy.context import Pod
-from strategy.rules.pod_annotations import APPARMOR, CONTAINER_LISTS, SECCOMP_CONTAINER
+from strategy.rules.pod_annotations import APPARMOR, CONTAINER_LISTS, SECCOMP_CONTAINER, name_profiles
 
 OLD_SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 OLD_APPARMOR = 'deprecated since v1.30; use the "appArmorProfile" field instead'
@@ -14,7 +14,7 @@ BYTES = ("memory", "ephemeral-storage")
 
 
 def each(spec: Pod, annotations: Mapping[str, str], at: str, meta_at: str) -> Iterator[str]:
-    noted = any(key.startswith((SECCOMP_CONTAINER, APPARMOR)) for key in annotations)
+    noted = name_profiles(annotations)
     for kind in CONTAINER_LISTS:
         for i, container in enumerate(spec.get(kind) or ()):
             if noted:

@@ -17,12 +17,12 @@ _WASHED = (
 )
 
 
-def clean(body: Any) -> Any:
+def clean(body: Any, managed: bool = False) -> Any:
     """A body without ids, times and versions."""
     body = json.loads(json.dumps(body))
     if not isinstance(body, dict):
         return body
-    return _clean_status(body) if body.get("kind") == "Status" else _clean_object(body)
+    return _clean_status(body) if body.get("kind") == "Status" else _clean_object(body, managed)
 
 
 def _clean_status(body: dict[str, Any]) -> Any:
@@ -43,11 +43,14 @@ def _washed(value: Any) -> Any:
     return value
 
 
-def _clean_object(body: dict[str, Any]) -> Any:
+def _clean_object(body: dict[str, Any], managed: bool) -> Any:
     meta = body.get("metadata")
     if isinstance(meta, dict):
+        entries = meta.get("managedFields")
         for key in _SYSTEM:
             meta.pop(key, None)
+        if managed and entries:
+            meta["managedFields"] = [{**each, "time": "<time>"} if "time" in each else each for each in entries]
         if "deletionTimestamp" in meta:
             meta["deletionTimestamp"] = "<time>"
         if meta.get("generateName") and meta.get("name", "").startswith(meta["generateName"]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategy.patch import fieldset
@@ -133,6 +133,7 @@ def paths_of(tree, at=()):
 
 
 @given(PATHS)
+@settings(deadline=None)
 def test_trees_hold_paths(paths):
     tree = tree_of(paths)
     assert paths_of(tree) == paths
@@ -141,6 +142,7 @@ def test_trees_hold_paths(paths):
 
 
 @given(PATHS, PATHS)
+@settings(deadline=None)
 def test_operations_are_those_of_sets(one, other):
     a, b = tree_of(one), tree_of(other)
     for got, want in (

@@ -1,0 +1,90 @@
+"""A write as admission sees it: who does what to which object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from apiserver import subresources
+from apiserver.auth import User
+from apiserver.kinds import NAMESPACE, Kind
+from strategy.reviewers import Asked
+
+Object = dict[str, Any]
+
+
+class Triple(NamedTuple):
+    """A kind, or a resource, with its group and version."""
+
+    group: str
+    version: str
+    name: str
+
+    def named(self, key: str) -> dict[str, str]:
+        return {"group": self.group, "version": self.version, key: self.name}
+
+
+class Subject(NamedTuple):
+    """What a request is about, before anything of it has been read."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    """Empty where the object brings it along."""
+    subresource: str
+    user: User
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """All that webhooks are told, and that their rules and conditions look at."""
+
+    kind: Triple
+    resource: Triple
+    subresource: str
+    namespace: str
+    """For a namespace, its own name."""
+    name: str
+    asked: Asked
+    user: User
+
+    @property
+    def new(self) -> Object | None:
+        return self.asked.new
+
+    @property
+    def old(self) -> Object | None:
+        return self.asked.old
+
+    @property
+    def operation(self) -> str:
+        return self.asked.operation
+
+    @property
+    def qualified(self) -> str:
+        """The resource as messages name it."""
+        return f"{self.resource.name}.{self.resource.group}" if self.resource.group else self.resource.name
+
+
+def of(subject: Subject, asked: Asked) -> Attributes:
+    """The attributes of a write."""
+    kind = subject.kind
+    shown = asked.new or asked.old or {}
+    name = subject.name or (shown.get("metadata") or {}).get("name", "")
+    return Attributes(
+        _sent(kind, subject.subresource),
+        Triple(kind.group, kind.version, kind.plural),
+        subject.subresource,
+        name if kind is NAMESPACE else subject.namespace,
+        name,
+        asked,
+        subject.user,
+    )
+
+
+def _sent(kind: Kind, subresource: str) -> Triple:
+    """The kind of what is sent: a subresource may have its own."""
+    for each in subresources.of(kind) if subresource else ():
+        if each.name == subresource:
+            return Triple(each.group, each.version, each.kind)
+    return Triple(kind.group, kind.version, kind.kind)

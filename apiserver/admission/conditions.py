@@ -1,0 +1,57 @@
+"""Match conditions: expressions in CEL about a request. The library is imported when the first one is met."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Any
+
+from apiserver.admission.refusals import Internal
+
+VARIABLES = ("object", "oldObject", "request")
+KEPT = 1000
+"""How many expressions are kept ready."""
+
+_NO_KEY = re.compile(r'NOT_FOUND: Key not found in map : "(.*)"')
+
+
+class Fault(Exception):
+    """An expression that has no answer for this request; the text is the server's."""
+
+
+def holds(expression: str, variables: Mapping[str, Any]) -> bool:
+    """Whether an expression is true of a request."""
+    program = _compiled(expression)
+    if isinstance(program, str):
+        raise Fault(f"compilation error: {program}")
+    value = program.eval(data=variables)
+    result = value.value()
+    if isinstance(result, bool):
+        return result
+    text = str(result) if value.type().name() == "ERROR" else f"cel expression evaluated to {type(result).__name__}, not to a bool"
+    if found := _NO_KEY.fullmatch(text):
+        text = f"no such key: {found[1]}"
+    raise Fault(f"expression '{expression}' resulted in error: {text}")
+
+
+@lru_cache(KEPT)
+def _compiled(expression: str) -> Any:
+    """The expression ready to run; or, as text, what is wrong with it."""
+    try:
+        return _environment().compile(expression)
+    except RuntimeError as error:
+        text = str(error).removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]")
+        return f"compilation failed: {text}"
+
+
+@cache
+def _environment() -> Any:
+    try:
+        from cel_expr_python import cel
+        from cel_expr_python.ext import ext_optional, ext_strings
+    except ModuleNotFoundError:
+        text = "a webhook has matchConditions, and the package cel-expr-python, which reads them, is missing"
+        raise Internal(f"{text}: pip install 'podstrat[serve]'") from None
+    variables = {name: cel.Type.DYN for name in VARIABLES}
+    return cel.NewEnv(variables=variables, extensions=[ext_optional.ExtOptional(), ext_strings.ExtStrings()])

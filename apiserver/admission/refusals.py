@@ -1,0 +1,51 @@
+"""How the server words it when a webhook refuses, or cannot be asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from strategy import errors
+from strategy.gotext import quote
+
+
+class Internal(errors.ApiError):
+    """Something on the server's own way went wrong; a webhook that must be asked and cannot be is one such thing.
+
+    Upstream: apierrors.NewInternalError
+    """
+
+    code = 500
+    reason = "InternalError"
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"Internal error occurred: {cause}", {"causes": [{"message": cause}]})
+
+
+class Denied(errors.ApiError):
+    """A webhook has said no. What it gives as its reasons goes to the client.
+
+    Upstream: ToStatusErr
+    """
+
+    def __init__(self, webhook: str, result: dict[str, Any] | None) -> None:
+        said = result or {}
+        denied = f"admission webhook {quote(webhook)} denied the request"
+        why = said.get("message") or said.get("reason")
+        super().__init__(f"{denied}: {why}" if why else f"{denied} without explanation", said.get("details"))
+        self.code = max(int(said.get("code", 0)), 400)
+        self.reason = said.get("reason", "")
+
+
+def no_dry_run(webhook: str) -> errors.BadRequest:
+    """Upstream: NewDryRunUnsupportedErr"""
+    return errors.BadRequest(f"admission webhook {quote(webhook)} does not support dry run")
+
+
+class NotCalled(Exception):
+    """A webhook could not be asked, or gave no answer that can be used: its failurePolicy decides what that means.
+
+    Upstream: ErrCallingWebhook
+    """
+
+    def __init__(self, webhook: str, reason: str) -> None:
+        super().__init__(f"failed calling webhook {quote(webhook)}: {reason}")

@@ -1,0 +1,179 @@
+"""AdmissionReview v1 and v1beta1: the question that a webhook is asked, and what its answer may be."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from apiserver.admission.attributes import Attributes, Triple
+from strategy import gotext, shape, types
+
+Object = dict[str, Any]
+
+GROUP = "admission.k8s.io"
+KIND = "AdmissionReview"
+VERSIONS = ("v1", "v1beta1")
+PATCH_TYPE = "JSONPatch"
+
+_TYPES = {
+    KIND: {
+        "kind": "string omitempty in=TypeMeta",
+        "apiVersion": "string omitempty in=TypeMeta",
+        "response": "AdmissionResponse * omitempty",
+    },
+    "AdmissionResponse": {
+        "uid": "string go=types.UID",
+        "allowed": "bool",
+        "status": "Status * omitempty",
+        "patch": "bytes omitempty",
+        "patchType": "string * omitempty go=v1.PatchType",
+        "auditAnnotations": "map[string]string omitempty",
+        "warnings": "[]string omitempty",
+    },
+}
+
+
+class Unusable(Exception):
+    """An answer that cannot be used; the text says why, in the server's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a webhook has answered."""
+
+    allowed: bool
+    result: Object | None = None
+    patch: bytes = b""
+    patch_type: str = ""
+    annotations: dict[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+
+# ---- the question ----------------------------------------------------------------------------------
+
+
+def version(offered: Sequence[str]) -> str:
+    """The first of the versions that a webhook takes that there is; Unusable if there is none.
+
+    Upstream: CreateAdmissionObjects
+    """
+    for each in offered:
+        if each in VERSIONS:
+            return each
+    raise Unusable("webhook does not accept known AdmissionReview versions (v1, v1beta1)")
+
+
+def question(attributes: Attributes, kind: Triple, resource: Triple, version: str, uid: str) -> Object:
+    """The AdmissionReview that is sent."""
+    request = {
+        "uid": uid,
+        **about(attributes, kind, resource),
+        "object": _as(attributes.new, kind),
+        "oldObject": _as(attributes.old, kind),
+    }
+    ordered = {key: request.pop(key) for key in tuple(request) if key not in ("dryRun", "options")}
+    return {"kind": KIND, "apiVersion": f"{GROUP}/{version}", "request": {**ordered, **request}}
+
+
+def about(attributes: Attributes, kind: Triple, resource: Triple) -> Object:
+    """The request without its id and its objects: what the conditions of a webhook may look at.
+
+    Upstream: CreateV1AdmissionReview
+    """
+    user: Object = {"username": attributes.user.name, "groups": list(attributes.user.groups)}
+    found = {
+        "kind": kind.named("kind"),
+        "resource": resource.named("resource"),
+        "subResource": attributes.subresource,
+        "requestKind": attributes.kind.named("kind"),
+        "requestResource": attributes.resource.named("resource"),
+        "requestSubResource": attributes.subresource,
+        "name": attributes.name,
+        "namespace": attributes.namespace,
+        "operation": attributes.operation,
+        "userInfo": {key: value for key, value in user.items() if value},
+        "dryRun": attributes.asked.dry_run,
+        "options": attributes.asked.options,
+    }
+    return {key: value for key, value in found.items() if value != ""}
+
+
+def _as(obj: Object | None, kind: Triple) -> Object | None:
+    """The object in the version that the webhook knows."""
+    if obj is None:
+        return None
+    api_version = f"{kind.group}/{kind.version}" if kind.group else kind.version
+    return obj if obj.get("apiVersion") == api_version else {**obj, "kind": kind.name, "apiVersion": api_version}
+
+
+# ---- the answer ------------------------------------------------------------------------------------
+
+
+def decoded(body: bytes) -> Object:
+    """The AdmissionReview in an answer; Unusable if it is none."""
+    try:
+        return _decoder().decode(shape.parse(body), KIND).value
+    except shape.DecodeError as error:
+        raise Unusable(error.message) from None
+
+
+def verdict(answer: Object, uid: str, version: str, mutating: bool) -> Verdict:
+    """What the answer says, if it is one to the question.
+
+    Upstream: VerifyAdmissionResponse
+    """
+    response = answer.get("response")
+    if response is None:
+        raise Unusable("webhook response was absent")
+    if version == "v1":
+        _fits(answer, response, uid)
+        _patch_fits(response, mutating)
+    return Verdict(
+        response.get("allowed", False),
+        response.get("status"),
+        _patch(response) if mutating else b"",
+        PATCH_TYPE if version != "v1" else response.get("patchType", ""),
+        response.get("auditAnnotations") or {},
+        response.get("warnings") or (),
+    )
+
+
+def _fits(answer: Object, response: Object, uid: str) -> None:
+    if response.get("uid", "") != uid:
+        raise Unusable(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(response.get('uid', ''))}")
+    kind, api_version = answer.get("kind", ""), answer.get("apiVersion", "")
+    if (kind, api_version) != (KIND, f"{GROUP}/v1"):
+        # A version without a group is printed behind a slash.
+        shown = api_version if "/" in api_version else f"/{api_version}"
+        raise Unusable(f"expected webhook response of {GROUP}/v1, Kind={KIND}, got {shown}, Kind={kind}")
+
+
+def _patch_fits(response: Object, mutating: bool) -> None:
+    patch, kind = response.get("patch"), response.get("patchType")
+    if not mutating:
+        if patch:
+            raise Unusable("validating webhook may not return response.patch")
+        if kind is not None:
+            raise Unusable("validating webhook may not return response.patchType")
+    elif patch and kind is None:
+        raise Unusable("webhook returned response.patch but not response.patchType")
+    elif not patch and kind is not None:
+        raise Unusable("webhook returned response.patchType but not response.patch")
+    elif kind == "":
+        raise Unusable('webhook returned invalid response.patchType of ""')
+
+
+def _patch(response: Object) -> bytes:
+    try:
+        return base64.b64decode(response.get("patch") or "", validate=True)
+    except binascii.Error as error:
+        raise Unusable(str(error)) from None
+
+
+@cache
+def _decoder() -> shape.Decoder:
+    return shape.Decoder(types.load(types.RELEASES[-1]).with_types(_TYPES))

@@ -1,0 +1,206 @@
+"""What the pod's status should say, and the patch that makes it say so. Pure, and always in the same order.
+
+The patch is a JSON patch: it changes what is ours and leaves alone what others write at the same time. It begins with tests, so
+that it fails rather than hit another pod of the same name, or another container at the same place of a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from node import readings
+from node.holdings import Held, Holding, Object
+from node.reports import HEALTHY, UNHEALTHY, UNKNOWN, Device, Verdict
+from strategy.resources import is_sidecar
+
+Operation = dict[str, Any]
+Entry = dict[str, Any]
+"""One item of allocatedResourcesStatus."""
+
+FIELD = "allocatedResourcesStatus"
+LISTS = (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers"))
+NODE_CONDITIONS = frozenset({"PodScheduled", "Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"})
+MIRROR = "kubernetes.io/config.mirror"
+
+_WORST = {UNHEALTHY: 0, UNKNOWN: 1, HEALTHY: 2}
+
+
+@dataclass(frozen=True)
+class Settings:
+    cdi: bool = False
+    """Name a claim's device by its first CDI ID, as the kubelet does, and not as driver/pool/device, as the API promises."""
+    messages: bool = True
+    """Whether the server takes messages: its gate ResourceHealthStatusMessage."""
+    pod_level: bool = False
+    """Also fill status.allocatedResourcesStatus of the pod, which only KEP-4680 has."""
+    observed_generation: bool = True
+    """The kubelet's gate PodObservedGenerationTracking. Off: only where there is a value already."""
+    largest: int = 512 * 1024
+    """Bytes of health in one pod. The server takes 1.5 MB for the whole pod."""
+
+
+def patch(pod: Object, held: Iterable[Holding], verdicts: Mapping[Device, Verdict], settings: Settings) -> list[Operation]:
+    """What is to be written about the health of the pod's devices and its generation; empty: nothing."""
+    changes = [*_health(pod, wanted(held, verdicts, settings), settings), *_generation(pod, settings)]
+    if not changes:
+        return []
+    # Not worth a write of their own, as in the kubelet.
+    changes += _conditions(pod, settings)
+    return [guard(pod), *changes]
+
+
+def guard(pod: Object) -> Operation:
+    """Fails for another pod of the same name."""
+    return {"op": "test", "path": "/metadata/uid", "value": pod["metadata"]["uid"]}
+
+
+def wanted(held: Iterable[Holding], verdicts: Mapping[Device, Verdict], settings: Settings) -> dict[str, list[Entry]]:
+    """The entries of each container, and under the empty name those of the pod itself: by name, and in them by resourceID."""
+    found: dict[str, dict[str, dict[str, Verdict]]] = {}
+    for holding in held:
+        devices = found.setdefault(holding.container, {}).setdefault(holding.name, {})
+        for each in holding.devices:
+            name, verdict = resource_id(each, settings), verdicts[each.device]
+            # Two devices may have one CDI ID. Then the worse one is shown: a fault is never hidden.
+            if name not in devices or _WORST[verdict.health] < _WORST[devices[name].health]:
+                devices[name] = verdict
+    limit = _limit(found, settings)
+    return {
+        container: [{"name": name, "resources": _resources(names[name], limit, settings)} for name in sorted(names)]
+        for container, names in found.items()
+    }
+
+
+def resource_id(held: Held, settings: Settings) -> str:
+    return held.cdi if settings.cdi and held.cdi else held.device.id
+
+
+def said(pod: Object, held: Iterable[Holding]) -> dict[Device, Verdict]:
+    """What the pod's status says already about the devices it holds."""
+    status = pod.get("status") or {}
+    entries = {
+        (each["name"], entry["name"], device["resourceID"]): Verdict(device["health"], device.get("message"))
+        for key, _ in LISTS
+        for each in status.get(key) or ()
+        for entry in each.get(FIELD) or ()
+        for device in entry.get("resources") or ()
+    }
+    found = {}
+    for holding in held:
+        for each in holding.devices:
+            for name in (each.device.id, each.cdi):
+                if verdict := entries.get((holding.container, holding.name, name)):
+                    found[each.device] = verdict
+    return found
+
+
+def observed_generation(pod: Object, settings: Settings) -> int:
+    """The generation that the status speaks of; 0: none. It never falls, and a mirror pod has none: its spec is a file."""
+    before = int((pod.get("status") or {}).get("observedGeneration") or 0)
+    if MIRROR in (pod["metadata"].get("annotations") or {}) or not (before or settings.observed_generation):
+        return before
+    return max(before, int(pod["metadata"].get("generation") or 0))
+
+
+# Health
+
+
+def _health(pod: Object, entries: Mapping[str, list[Entry]], settings: Settings) -> Iterator[Operation]:
+    status = pod.get("status") or {}
+    for key, containers in LISTS:
+        specs = {container["name"]: container for container in pod["spec"].get(containers) or ()}
+        for i, each in enumerate(status.get(key) or ()):
+            if each["name"] in specs:
+                new = [] if _has_finished(each, specs[each["name"]], key) else entries.get(each["name"], [])
+                yield from _replaced(f"/status/{key}/{i}", each, new)
+    if settings.pod_level:
+        yield from _changed("/status", status, entries.get("", []))
+
+
+def _has_finished(status: Object, container: Object, key: str) -> bool:
+    """An init container that has ended well has given back what it held."""
+    if key != "initContainerStatuses" or is_sidecar(dict(container)):
+        return False
+    ended = (status.get("state") or {}).get("terminated")
+    return ended is not None and not ended.get("exitCode")
+
+
+def _replaced(path: str, status: Object, new: list[Entry]) -> Iterator[Operation]:
+    """The same for a container. Its place in the list is only good as long as it is the same one that stands there."""
+    changes = list(_changed(path, status, new))
+    if changes:
+        for key in ("name", "containerID"):
+            if status.get(key):
+                yield {"op": "test", "path": f"{path}/{key}", "value": status[key]}
+    yield from changes
+
+
+def _changed(path: str, holder: Object, new: list[Entry]) -> Iterator[Operation]:
+    old = holder.get(FIELD) or []
+    if old == new:
+        return
+    if new:
+        yield {"op": "add", "path": f"{path}/{FIELD}", "value": new}
+    else:
+        yield {"op": "remove", "path": f"{path}/{FIELD}"}
+
+
+@dataclass(frozen=True)
+class _Limit:
+    message: int
+    """Bytes of each message."""
+    devices: int
+    """Of one entry."""
+
+
+def _limit(found: Mapping[str, Mapping[str, Mapping[str, Verdict]]], settings: Settings) -> _Limit:
+    """What there is room for: first the messages become shorter, then healthy devices are left out."""
+    verdicts = [
+        (len(name), verdict) for names in found.values() for devices in names.values() for name, verdict in devices.items()
+    ]
+    bare = sum(length for length, _ in verdicts) + 50 * len(verdicts)
+    for message in (1024, 256, 64) if settings.messages else (0,):
+        if bare + sum(min(len((verdict.message or "").encode()), message) for _, verdict in verdicts) <= settings.largest:
+            return _Limit(message, len(verdicts))
+    if bare <= settings.largest:
+        return _Limit(0, len(verdicts))
+    return _Limit(0, max(1, settings.largest * len(verdicts) // bare // max(1, sum(map(len, found.values())))))
+
+
+def _resources(devices: Mapping[str, Verdict], limit: _Limit, settings: Settings) -> list[Entry]:
+    names: Iterable[str] = devices
+    if len(devices) > limit.devices:
+        names = sorted(devices, key=lambda name: (_WORST[devices[name].health], name))[: limit.devices]
+    return [_resource(name, devices[name], limit, settings) for name in sorted(names)]
+
+
+def _resource(name: str, verdict: Verdict, limit: _Limit, settings: Settings) -> Entry:
+    resource = {"resourceID": name, "health": verdict.health}
+    if verdict.message and settings.messages and limit.message:
+        resource["message"] = readings.cut(verdict.message, limit.message)
+    return resource
+
+
+# Generation
+
+
+def _generation(pod: Object, settings: Settings) -> Iterator[Operation]:
+    before = int((pod.get("status") or {}).get("observedGeneration") or 0)
+    now = observed_generation(pod, settings)
+    if now > before:
+        yield {"op": "add", "path": "/status/observedGeneration", "value": now}
+
+
+def _conditions(pod: Object, settings: Settings) -> Iterator[Operation]:
+    """The node's own conditions speak of the same generation as the status."""
+    generation = int(pod["metadata"].get("generation") or 0)
+    if MIRROR in (pod["metadata"].get("annotations") or {}):
+        return
+    for i, condition in enumerate((pod.get("status") or {}).get("conditions") or ()):
+        before = int(condition.get("observedGeneration") or 0)
+        if condition["type"] in NODE_CONDITIONS and (before or settings.observed_generation) and generation > before:
+            path = f"/status/conditions/{i}"
+            yield {"op": "test", "path": f"{path}/type", "value": condition["type"]}
+            yield {"op": "add", "path": f"{path}/observedGeneration", "value": generation}

@@ -1,0 +1,94 @@
+"""Where in an object the reason of a 400 stands: the server names fields without indices, or not at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from podstrat.check.places import Place, parse
+
+Says = Callable[[Any], str | None]
+"""What the server says to an object before it looks at its fields; None if it has read it."""
+
+STRICT = "strict decoding error: "
+_COMPLAINT = re.compile(r'(unknown|duplicate) field "((?:[^"\\]|\\.)*)"')
+_WRONG_TYPE = re.compile(r"json: cannot unmarshal .* into Go struct field ")
+
+
+class Reason(NamedTuple):
+    """One reason of a refusal."""
+
+    place: Place
+    field: str
+    detail: str
+    key: bool
+    """Whether it is the key that is wrong, and not its value."""
+
+
+def reasons(message: str, value: Any, says: Says) -> Iterator[Reason]:
+    """Each unknown field on its own; of anything else the one place that it is about."""
+    _, strict, complaints = message.partition(STRICT)
+    if strict:
+        yield from unknown(complaints, value)
+        return
+    place = culprit(message, value, says)
+    yield Reason(place, _text(place), message, key=False)
+
+
+def unknown(complaints: str, value: Any) -> Iterator[Reason]:
+    """The fields of ``unknown field "a", duplicate field "b"``."""
+    for match in _COMPLAINT.finditer(complaints):
+        field = re.sub(r"\\(.)", r"\1", match[2])
+        yield Reason(parse(field, value), field, f"{STRICT}{match[0]}", key=True)
+
+
+def culprit(message: str, value: Any, says: Says) -> Place:
+    """The part of an object, as small as can be, that makes the server say this.
+
+    The server reads from the beginning: with everything left out behind the part, it still says the same; with the part left out
+    too, it does not. An empty place if the object as a whole is to blame.
+    """
+    if says(value) != message:
+        return ()
+    place: list[str | int] = []
+    made = value
+    while isinstance(made, (dict, list)) and made:
+        steps: list[Any] = list(made) if isinstance(made, dict) else list(range(len(made)))
+        low, high = 0, len(steps)  # with so many of them it does not say it; with so many it does
+        while high - low > 1:
+            middle = (low + high) // 2
+            if says(_put(value, place, _first(made, steps, middle))) == message:
+                high = middle
+            else:
+                low = middle
+        step = steps[high - 1]
+        if says(_put(value, place, _first(made, steps, high - 1))) == message:
+            break  # it is about the collection, not about what is in it
+        value = _put(value, place, _first(made, steps, high))
+        place.append(step)
+        made = made[step]
+    return tuple(place)
+
+
+def _first(made: Any, steps: list[Any], count: int) -> Any:
+    """A collection with null in the place of all but its first children: null says nothing, and keeps the indices."""
+    kept = set(steps[:count])
+    if isinstance(made, dict):
+        return {key: child if key in kept else None for key, child in made.items()}
+    return [child if i in kept else None for i, child in enumerate(made)]
+
+
+def _put(value: Any, place: list[str | int], part: Any) -> Any:
+    """The value with another part at a place; what holds it is copied."""
+    if not place:
+        return part
+    copy = value.copy()
+    copy[place[0]] = _put(value[place[0]], place[1:], part)
+    return copy
+
+
+def _text(place: Place) -> str:
+    from podstrat.check.places import text
+
+    return text(place)

@@ -1,0 +1,1 @@
+"""The admission webhook: reviews in, answers out. No pod rule lives here."""

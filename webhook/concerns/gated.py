@@ -1,0 +1,58 @@
+"""Fields whose gate is off: a policy of the cluster, whatever the server's own gates are.
+
+It is looked at before the server's strategy, which drops such fields without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from strategy import admission, field
+from strategy.admission import Dropped
+from strategy.field import FieldError
+from webhook.verdict import Verdict
+
+Action = Literal["drop", "refuse", "warn"]
+
+
+class Policy:
+    """What happens to a field whose gate is off."""
+
+    def __init__(self, action: Action, actions: Mapping[str, Action]) -> None:
+        self._action = action
+        self._actions = dict(actions)
+
+    def _sorted(self, verdict: Verdict) -> dict[Action, list[Dropped]]:
+        found: dict[Action, list[Dropped]] = {"drop": [], "refuse": [], "warn": []}
+        for each in admission.gated_fields(verdict.reviewed):
+            found[self._actions.get(each.gate, self._action)].append(each)
+        return found
+
+    def __call__(self, verdict: Verdict) -> None:
+        found = self._sorted(verdict)
+        verdict.invalid(map(_error, found["refuse"]))
+        for each in found["warn"]:
+            verdict.warnings.append(f"{each.path}: the feature gate {each.gate} is off; the server may drop this field")
+        for each in found["drop"]:
+            verdict.warnings.append(f"{each.path}: dropped, because the feature gate {each.gate} is off")
+        verdict.edit([each.edit for each in found["drop"]])
+
+
+class Confirm(Policy):
+    """Behind all mutating webhooks and the server's strategy: what is not to be there has not come back."""
+
+    def __init__(self, action: Action, actions: Mapping[str, Action], dropped: Literal["off", "warn", "deny"]) -> None:
+        super().__init__(action, actions)
+        self._dropped = dropped
+
+    def __call__(self, verdict: Verdict) -> None:
+        found = self._sorted(verdict)
+        back = found["drop"] if self._dropped == "deny" else []
+        verdict.invalid(map(_error, [*found["refuse"], *back]))
+        if self._dropped == "warn":
+            verdict.warnings += [f"{each.path}: was dropped, and has come back" for each in found["drop"]]
+
+
+def _error(dropped: Dropped) -> FieldError:
+    return field.forbidden(dropped.path, f"the feature gate {dropped.gate} is off in this cluster")

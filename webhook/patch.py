@@ -1,0 +1,65 @@
+"""JSON Patch (RFC 6902), written by hand: as many operations as there are edits at the most, and none that would not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from strategy.admission import ABSENT, Edit, in_order
+from strategy.field import Place
+
+Operation = dict[str, Any]
+
+
+def operations(value: Any, edits: Iterable[Edit]) -> list[Operation]:
+    """The operations that carry out edits on a value, one after the other. What is so already needs none."""
+    made: dict[Place, Operation] = {}
+    for edit in in_order(edits):
+        _add(made, value, edit)
+    return list(made.values())
+
+
+def _add(made: dict[Place, Operation], value: Any, edit: Edit) -> None:
+    place, wanted = edit
+    holder = value
+    for depth, step in enumerate(place[:-1], 1):
+        inner = _at(holder, step)
+        if inner is None:
+            # There is nothing to hold it: nothing to remove, and the holder to be made with what it holds.
+            if wanted is not ABSENT and isinstance(holder, dict):
+                _make(made, place, depth, wanted)
+            return
+        holder = inner
+    last = place[-1]
+    if isinstance(last, int):
+        if isinstance(holder, list) and last < len(holder) and wanted is ABSENT:
+            made[place] = {"op": "remove", "path": pointer(place)}
+    elif isinstance(holder, dict):
+        if wanted is ABSENT:
+            if last in holder:
+                made[place] = {"op": "remove", "path": pointer(place)}
+        elif last not in holder or holder[last] != wanted:
+            made[place] = {"op": "replace" if last in holder else "add", "path": pointer(place), "value": wanted}
+
+
+def _at(holder: Any, step: str | int) -> Any:
+    if isinstance(holder, dict):
+        return holder.get(step)
+    if isinstance(holder, list) and isinstance(step, int) and step < len(holder):
+        return holder[step]
+    return None
+
+
+def _make(made: dict[Place, Operation], place: Place, depth: int, wanted: Any) -> None:
+    """Adds the holder that is missing, or puts the value into the one that an earlier operation adds."""
+    at = place[:depth]
+    operation = made.setdefault(at, {"op": "add", "path": pointer(at), "value": {}})
+    holder = operation["value"]
+    for step in place[depth:-1]:
+        holder = holder.setdefault(step, {})
+    holder[place[-1]] = wanted
+
+
+def pointer(place: Place) -> str:
+    """A place as a JSON Pointer (RFC 6901)."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in place)
