@@ -53,6 +53,7 @@ class Call:
     body: bytes = b""
     content_type: str = ""
     accept: str = ""
+    user_agent: str = ""
     user: User = field(default_factory=lambda: User(""))
 
 
@@ -214,6 +215,8 @@ class Api:
             else:
                 entry = self.store.get(target.kind, target.namespace, target.name)
                 answer = self._judged(request, entry, target.kind)
+                if answer.code == 201 and request.patch_type == "apply" and target.kind.namespaced:
+                    self._namespace_is_open(request, answer)
             try:
                 return self._shown(self._committed(answer, entry, target), call)
             except Changed:
@@ -283,6 +286,8 @@ class Api:
             uid=new_uid(),
             suffix=new_suffix(),
             resource=target.kind.qualified,
+            user_agent=call.user_agent,
+            track=True,
         )
         if target.subresource == "eviction":
             request = replace(request, budgets=self._budgets(target))

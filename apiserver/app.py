@@ -170,6 +170,7 @@ def _call(target: Target, user: User) -> Call:
         request.get_data(cache=False) if request.method != "GET" else b"",
         request.headers.get("Content-Type", ""),
         request.headers.get("Accept", ""),
+        request.headers.get("User-Agent", ""),
         user,
     )
 

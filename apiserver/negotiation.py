@@ -12,6 +12,7 @@ PATCHES = {
     "application/json-patch+json": "json",
     "application/merge-patch+json": "merge",
     "application/strategic-merge-patch+json": "strategic",
+    "application/apply-patch+yaml": "apply",
 }
 BODY_LIMIT = 3 * 1024 * 1024
 """The server's own: a request may be this long and no longer."""
@@ -53,15 +54,15 @@ def yaml_value(body: bytes) -> Any:
         raise errors.BadRequest(f"error converting YAML to JSON: {error}") from None
 
 
-def patch(content_type: str, body: bytes) -> tuple[str, bytes]:
-    """The kind of a patch, and its body."""
+def patch(content_type: str, body: bytes) -> tuple[str, Any]:
+    """The kind of a patch, and its body: what is applied is YAML."""
     kind = PATCHES.get(_media_type(content_type))
     if kind is None:
         accepted = ", ".join(PATCHES)
         raise errors.UnsupportedMediaType(
             f"the body of the request was in an unknown format - accepted media types include: {accepted}"
         )
-    return kind, body
+    return kind, yaml_value(body) if kind == "apply" else body
 
 
 def _accepted(accept: str) -> list[tuple[str, dict[str, str]]]:

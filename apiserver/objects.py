@@ -13,6 +13,7 @@ from apiserver import typetable
 from apiserver.kinds import Kind
 from strategy import errors, options, patch, preconditions, reviewers, shape, status, times, warn
 from strategy.context import Context
+from strategy.patch import managed, serverside
 from strategy.request import Answer, Effect, Remove, Request, Store
 from strategy.rules import meta
 from strategy.shape import Decoder
@@ -21,7 +22,7 @@ from strategy.verbs import NAMESPACE_DIFFERS
 Object = dict[str, Any]
 
 NAME_LENGTH, SUFFIX_LENGTH = 63, 5
-SYSTEM_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields")
+SYSTEM_FIELDS = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 DRY_RUN = "dryRun"
 IMMORTAL = ("default", "kube-public", "kube-system")
 """Namespaces that stay. Upstream: the admission plugin NamespaceLifecycle"""
@@ -43,14 +44,20 @@ class Judge:
             if request.verb == "delete":
                 return self._delete(request, stored, kind)
             options.check(request)
-            if request.verb == "create":
+            applied_to_nothing = request.patch_type == "apply" and stored is None and not request.subresource
+            if request.verb == "create" or applied_to_nothing:
                 return self._create(request, stored, kind)
             return self._update(request, stored, kind)
         except errors.ApiError as error:
             return Answer(error.code, status.failure(error), warn.headers(error.warnings))
 
     def _create(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
-        obj, warnings = self._read(request.body, request, kind)
+        if request.patch_type == "apply":
+            obj, warnings = self._applied(request, None, kind), list[str]()
+            _same_name(obj["metadata"], request)
+        else:
+            obj, warnings = self._read(request.body, request, kind)
+            self._note(obj, None, request, kind)
         metadata = obj["metadata"]
         _same_namespace(metadata, request, kind)
         _unclaimed(metadata, request, kind)
@@ -80,7 +87,10 @@ class Judge:
         return Answer(201, obj, warn.headers(warnings), () if options.is_dry_run(request) else (Store(obj),))
 
     def _update(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
-        if request.verb == "patch":
+        if request.patch_type == "apply":
+            old = preconditions.exists(stored, request)
+            obj, warnings = self._applied(request, old, kind), list[str]()
+        elif request.verb == "patch":
             patch.check(request.body, self.ctx.version)
             old = preconditions.exists(stored, request)
             obj, warnings = self._patched(request, old, kind)
@@ -92,6 +102,8 @@ class Judge:
         old = preconditions.exists(stored, request)
         if request.verb == "update":
             preconditions.same_uid(metadata.get("uid"), old, request)
+        if request.patch_type != "apply":
+            self._note(obj, old, request, kind)
         if request.reviewers is not None:
             obj = self._reviewed(obj, old, request, kind, warnings)
         preconditions.unchanged(obj, old, request)
@@ -99,6 +111,8 @@ class Judge:
         found = list(meta.on_write(obj["metadata"], self.ctx)) + list(meta.on_update(obj["metadata"], old["metadata"], self.ctx))
         _raise_if_any(found, obj, kind)
         obj = self._pruned(obj, kind)
+        if entries := managed.settled(obj, old):
+            obj["metadata"]["managedFields"] = entries
         if request.reviewers is not None:
             reviewers.confirmed(request, obj, old, warnings)
         effects: tuple[Effect, ...] = ()
@@ -135,6 +149,23 @@ class Judge:
     def _read(self, body: Any, request: Request, kind: Kind) -> tuple[Object, list[str]]:
         obj, warnings, _ = self.decoder.read(body, kind.kind, kind.api_version, options.one(request, "fieldValidation"))
         return obj, warnings
+
+    def _applied(self, request: Request, old: Object | None, kind: Kind) -> Object:
+        """What is stored, or nothing, with what is sent applied to it."""
+        what = self._what(kind)
+        applied = serverside.apply(old, request.body, _writer(request), options.is_forced(request), what)
+        return serverside.read(applied, old, self.decoder, what).value
+
+    def _note(self, obj: Object, live: Object | None, request: Request, kind: Kind) -> None:
+        """Notes in metadata.managedFields who has set what."""
+        entries = managed.updated(live, obj, _writer(request), self._what(kind))
+        obj["metadata"].pop("managedFields", None)
+        if entries:
+            obj["metadata"]["managedFields"] = entries
+
+    def _what(self, kind: Kind) -> managed.Kind:
+        reset = managed.POD_RESET if kind.has_status else {}
+        return managed.Kind(self._types, kind.kind, kind.api_version, kind.type_name, reset)
 
     def _patched(self, request: Request, old: Object, kind: Kind) -> tuple[Object, list[str]]:
         validation = options.one(request, "fieldValidation")
@@ -182,6 +213,10 @@ def _same_namespace(metadata: Object, request: Request, kind: Kind) -> None:
         raise errors.BadRequest(NAMESPACE_DIFFERS)
 
 
+def _writer(request: Request) -> managed.Writer:
+    return managed.writer(options.one(request, "fieldManager"), request.user_agent, request.subresource, request.now)
+
+
 def _same_name(metadata: Object, request: Request) -> None:
     name = metadata.get("name")
     if not name:
@@ -210,9 +245,9 @@ def _kept(obj: Object, old: Object, subresource: str, kind: Kind) -> Object:
         if "status" in old:
             obj["status"] = old["status"]
     metadata, stored = dict(obj["metadata"]), old["metadata"]
-    for key in ("creationTimestamp", "resourceVersion", "generation", "deletionTimestamp", "managedFields"):
+    for key in ("creationTimestamp", "resourceVersion", "generation", "deletionTimestamp"):
         metadata.pop(key, None)
-    for key in ("creationTimestamp", "resourceVersion", "generation", "deletionTimestamp", "managedFields", "uid", "namespace"):
+    for key in ("creationTimestamp", "resourceVersion", "generation", "deletionTimestamp", "uid", "namespace"):
         if key in stored:
             metadata.setdefault(key, stored[key])
     if "deletionGracePeriodSeconds" in stored:

@@ -11,7 +11,12 @@ from apiserver.kinds import Kind
 Object = dict[str, Any]
 Ref = Callable[[str], Object]
 
-PATCHES: Final = ("application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json")
+PATCHES: Final = (
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+    "application/apply-patch+yaml",
+)
 BODIES: Final = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 ANSWER: Final = "application/json"
 

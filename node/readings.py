@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from node.reports import Device, Reading
 from strategy import formats
@@ -26,9 +27,12 @@ def is_plausible(device: Device) -> bool:
     """
     if not device.pool:
         return "/" in device.driver and 0 < len(device.name) <= LONGEST_ID and _UNPRINTABLE.search(device.name) is None
-    if len(device.pool) > 253 or len(device.name) > 63 or formats.dns_label(device.name):
-        return False
-    return not any(formats.dns_subdomain(part) for part in device.pool.split("/"))
+    return len(device.name) <= 63 and not formats.dns_label(device.name) and _is_pool(device.pool)
+
+
+@lru_cache(maxsize=256)
+def _is_pool(pool: str) -> bool:
+    return len(pool) <= 253 and not any(formats.dns_subdomain(part) for part in pool.split("/"))
 
 
 def lifetime(reading: Reading) -> float:

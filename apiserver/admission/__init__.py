@@ -1,1 +1,1 @@
-"""Admission: who is asked about a write before it is stored. Webhooks from the configurations in the store, and the rules for nodes."""
+"""Admission: who is asked about a write before it is stored. Webhooks that are registered, and rules for nodes."""

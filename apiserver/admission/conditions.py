@@ -25,11 +25,10 @@ def holds(expression: str, variables: Mapping[str, Any]) -> bool:
     program = _compiled(expression)
     if isinstance(program, str):
         raise Fault(f"compilation error: {program}")
-    value = program.eval(data=variables)
-    result = value.value()
+    result = program.eval(data=variables).value()
     if isinstance(result, bool):
         return result
-    text = str(result) if value.type().name() == "ERROR" else f"cel expression evaluated to {type(result).__name__}, not to a bool"
+    text = str(result)
     if found := _NO_KEY.fullmatch(text):
         text = f"no such key: {found[1]}"
     raise Fault(f"expression '{expression}' resulted in error: {text}")
@@ -39,7 +38,8 @@ def holds(expression: str, variables: Mapping[str, Any]) -> bool:
 def _compiled(expression: str) -> Any:
     """The expression ready to run; or, as text, what is wrong with it."""
     try:
-        return _environment().compile(expression)
+        program = _environment().compile(expression)
+        return program if program.return_type().name() == "BOOL" else "must evaluate to bool"
     except RuntimeError as error:
         text = str(error).removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]")
         return f"compilation failed: {text}"
@@ -53,5 +53,5 @@ def _environment() -> Any:
     except ModuleNotFoundError:
         text = "a webhook has matchConditions, and the package cel-expr-python, which reads them, is missing"
         raise Internal(f"{text}: pip install 'podstrat[serve]'") from None
-    variables = {name: cel.Type.DYN for name in VARIABLES}
+    variables = dict.fromkeys(VARIABLES, cel.Type.DYN)
     return cel.NewEnv(variables=variables, extensions=[ext_optional.ExtOptional(), ext_strings.ExtStrings()])

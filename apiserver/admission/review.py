@@ -69,14 +69,10 @@ def version(offered: Sequence[str]) -> str:
 
 def question(attributes: Attributes, kind: Triple, resource: Triple, version: str, uid: str) -> Object:
     """The AdmissionReview that is sent."""
-    request = {
-        "uid": uid,
-        **about(attributes, kind, resource),
-        "object": _as(attributes.new, kind),
-        "oldObject": _as(attributes.old, kind),
-    }
-    ordered = {key: request.pop(key) for key in tuple(request) if key not in ("dryRun", "options")}
-    return {"kind": KIND, "apiVersion": f"{GROUP}/{version}", "request": {**ordered, **request}}
+    request = {"uid": uid, **about(attributes, kind, resource)}
+    objects = {"object": _as(attributes.new, kind), "oldObject": _as(attributes.old, kind)}
+    last = {key: request.pop(key) for key in ("dryRun", "options")}
+    return {"kind": KIND, "apiVersion": f"{GROUP}/{version}", "request": {**request, **objects, **last}}
 
 
 def about(attributes: Attributes, kind: Triple, resource: Triple) -> Object:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from podstrat.check import reading
@@ -13,13 +15,39 @@ if TYPE_CHECKING:
     from podstrat.check.judge import Settings
     from podstrat.check.reading import Checked
 
-AHEAD = 2
-"""Jobs that wait at each worker: it never waits for us, and no more of the input is in memory than that."""
 JOB = 1 << 18
 """Bytes of a job: many small files, or one piece of a large one."""
 
 
-def jobs(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+def alone(pieces: Iterable[Piece], settings: Settings) -> Iterator[tuple[Piece, Checked]]:
+    """Everything in this process."""
+    from podstrat.check.judge import Judge
+
+    judge = Judge(settings)
+    for piece in pieces:
+        yield piece, reading.check(piece, judge)
+
+
+def together(pieces: Iterable[Piece], settings: Settings, count: int) -> Iterator[tuple[Piece, Checked]]:
+    """Everything in so many processes, which take turns; each has one job at a time."""
+    crew = _Crew(settings, count)
+    given: deque[list[Piece]] = deque()
+    try:
+        for number, job in enumerate(_jobs(pieces)):
+            turn = number % count
+            answer = crew.receive(turn) if number >= count else None
+            # A worker gets its next job before we look at what it has found: it need not wait for us.
+            crew.send(turn, job)
+            given.append([piece._replace(text=b"") for piece in job])
+            if answer is not None:
+                yield from zip(given.popleft(), answer, strict=True)
+        for turn in crew.turns(len(given)):
+            yield from zip(given.popleft(), crew.receive(turn), strict=True)
+    finally:
+        crew.end()
+
+
+def _jobs(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
     """Pieces in handfuls: a message for each small file would cost more than checking it."""
     held: list[Piece] = []
     size = 0
@@ -33,64 +61,56 @@ def jobs(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
         yield held
 
 
-def alone(pieces: Iterable[Piece], settings: Settings) -> Iterator[tuple[Piece, Checked]]:
-    """Everything in this process."""
-    from podstrat.check.judge import Judge
+class _Crew:
+    """The processes, and a pipe to each."""
 
-    judge = Judge(settings)
-    for piece in pieces:
-        yield piece, reading.check(piece, judge)
+    def __init__(self, settings: Settings, count: int) -> None:
+        import multiprocessing
 
-
-def together(pieces: Iterable[Piece], settings: Settings, count: int) -> Iterator[tuple[Piece, Checked]]:
-    """Everything in so many processes of their own."""
-    import multiprocessing
-    from collections import deque
-
-    # A forked process has all modules at once; where there is no fork, or it is not safe, a new interpreter is started.
-    import sys
-
-    method = "fork" if sys.platform == "linux" else "spawn"
-    context: Any = multiprocessing.get_context(method)
-    pipes: list[Any] = []
-    processes: list[Any] = []
-    try:
+        # A forked process has all modules at once; elsewhere fork is missing or not safe, and a new interpreter is started.
+        forks = sys.platform == "linux"
+        context: Any = multiprocessing.get_context("fork" if forks else "spawn")
+        self._pipes: list[Any] = []
+        self._processes: list[Any] = []
+        self._sent = 0
         for _ in range(count):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, settings, list(pipes) if method == "fork" else []), daemon=True)
+            self._pipes.append(ours)
+            # A fork has our ends of all pipes so far, and must close them, or it would not see that we are gone.
+            inherited = list(self._pipes) if forks else []
+            process = context.Process(target=_work, args=(theirs, settings, inherited), daemon=True)
             process.start()
             theirs.close()
-            pipes.append(ours)
-            processes.append(process)
-        waiting: deque[tuple[list[Piece], Any]] = deque()
-        for number, job in enumerate(jobs(pieces)):
-            if len(waiting) >= count * AHEAD:
-                yield from _received(*waiting.popleft())
-            pipe = pipes[number % count]
-            pipe.send(job)
-            # What was sent need not be kept, only its name and size.
-            waiting.append(([piece._replace(text=b"") for piece in job], pipe))
-        while waiting:
-            yield from _received(*waiting.popleft())
-    finally:
-        for pipe in pipes:
+            self._processes.append(process)
+
+    def send(self, turn: int, job: list[Piece]) -> None:
+        self._pipes[turn].send(job)
+        self._sent += 1
+
+    def receive(self, turn: int) -> list[Checked]:
+        try:
+            answer = self._pipes[turn].recv()
+        except EOFError:
+            raise RuntimeError("one of the checking processes has died; -j 1 does without them") from None
+        if isinstance(answer, BaseException):
+            raise answer
+        found: list[Checked] = answer
+        return found
+
+    def turns(self, left: int) -> Iterator[int]:
+        """Whose answers are still to come, the oldest first."""
+        for number in range(self._sent - left, self._sent):
+            yield number % len(self._pipes)
+
+    def end(self) -> None:
+        for pipe in self._pipes:
             pipe.close()
-        for process in processes:
+        for process in self._processes:
             process.terminate()
             process.join()
 
 
-def _received(job: list[Piece], pipe: Any) -> Iterator[tuple[Piece, Checked]]:
-    try:
-        answer = pipe.recv()
-    except EOFError:
-        raise RuntimeError("a process that was checking has died; with -j 1 there is none") from None
-    if isinstance(answer, BaseException):
-        raise answer
-    yield from zip(job, answer, strict=True)
-
-
-def _work(pipe: Any, settings: Settings, others: list[Any]) -> None:
+def _work(pipe: Any, settings: Settings, inherited: list[Any]) -> None:
     """The life of a worker: jobs in, results out, until there are none."""
     import signal
 
@@ -98,8 +118,8 @@ def _work(pipe: Any, settings: Settings, others: list[Any]) -> None:
 
     # Ctrl-C is for the process that the user has started, which then ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for other in others:
-        other.close()  # or the other workers would not see it when we are gone
+    for other in inherited:
+        other.close()
     judge = Judge(settings)
     while True:
         try:
@@ -112,5 +132,5 @@ def _work(pipe: Any, settings: Settings, others: list[Any]) -> None:
             answer = error
         try:
             pipe.send(answer)
-        except (BrokenPipeError, OSError):
+        except OSError:
             return

@@ -27,13 +27,13 @@ def each(container: dict[str, Any], at: str, volumes: Volumes) -> Errors:
 
     Upstream: ValidateVolumeMounts
     """
-    devices = {device["name"]: device["devicePath"] for device in container.get("volumeDevices") or ()}
+    devices = {device["name"]: device["devicePath"] for device in container["volumeDevices"]} if "volumeDevices" in container else {}
     paths: set[str] = set()
     for i, mount in enumerate(container["volumeMounts"]):
         name, path = mount["name"], mount["mountPath"]
-        if not name:
-            yield field.required(f"{at}.volumeMounts[{i}].name")
         if name not in volumes:
+            if not name:
+                yield field.required(f"{at}.volumeMounts[{i}].name")
             yield field.not_found(f"{at}.volumeMounts[{i}].name", name)
         if not path:
             yield field.required(f"{at}.volumeMounts[{i}].mountPath")

@@ -34,7 +34,7 @@ def each(container: dict[str, Any], at: str) -> Errors:
             yield field.invalid(f"{at}.ports[{i}].containerPort", number, formats.BETWEEN_PORTS)
         if "hostPort" in port and not 0 <= port["hostPort"] <= 65535:
             yield field.invalid(f"{at}.ports[{i}].hostPort", port["hostPort"], formats.BETWEEN_PORTS)
-        protocol = port.get("protocol", "")
+        protocol = port.get("protocol")
         if not protocol:
             yield field.required(f"{at}.ports[{i}].protocol")
         elif protocol not in PROTOCOLS:

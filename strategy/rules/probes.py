@@ -38,13 +38,15 @@ def is_plain(probe: dict[str, Any]) -> bool:
         return False
     if not action.get("path") or not ports.is_plain(action["port"]) or action.get("scheme") not in SCHEMES:
         return False
-    for name, value in probe.items():
-        if name not in _COUNTS:
-            if name != "httpGet":
-                return False
-        elif value < 0:
-            return False
-    return probe.get("successThreshold") == 1
+    if len(probe) != 5 + ("initialDelaySeconds" in probe) or probe.get("successThreshold") != 1:
+        return False
+    # All that is left in it; and all of these have defaults.
+    return (
+        probe.get("timeoutSeconds", -1) >= 0
+        and probe.get("periodSeconds", -1) >= 0
+        and probe.get("failureThreshold", -1) >= 0
+        and probe.get("initialDelaySeconds", 0) >= 0
+    )
 
 
 def liveness_or_startup(probe: dict[str, Any], at: str) -> Errors:
