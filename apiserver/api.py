@@ -11,24 +11,34 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from apiserver import lists, negotiation, watching
-from apiserver.auth import User
+from apiserver.admission.attributes import Attributes, Subject
+from apiserver.admission.gate import Admission
+from apiserver.auth import AUTHENTICATED, User
 from apiserver.kinds import BUDGET, BY_KIND, NAMESPACE, POD, Kind
 from apiserver.objects import Judge
 from apiserver.selectors import label_selector_of
 from apiserver.store import Changed, Entry, Store, Write
-from strategy import errors, shape, times
+from strategy import errors, shape, status, times
 from strategy.engine import Engine
 from strategy.request import Answer, Remove, Request, StoreBudget
 from strategy.request import Store as StoreObject
+
+if TYPE_CHECKING:
+    from apiserver.admission.chain import Chain
 
 Object = dict[str, Any]
 
 SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 IDLE = 5.0
 """After how many quiet seconds a watch looks whether its client is still there."""
+NAMESPACE_CONTROLLER = User(
+    "system:serviceaccount:kube-system:namespace-controller",
+    ("system:serviceaccounts", "system:serviceaccounts:kube-system", AUTHENTICATED),
+)
+"""Who empties a namespace that is deleted."""
 TRIES = 50
 """How often a write is computed again because another one came first."""
 
@@ -66,6 +76,8 @@ class Reply:
     warnings: tuple[str, ...] = ()
     stream: Iterator[bytes] | None = None
     content_type: str = negotiation.JSON
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    """What those who were asked about a write leave for the log."""
 
 
 def new_uid() -> str:
@@ -85,6 +97,7 @@ class Api:
         engine: Engine,
         *,
         pod_strategy: bool = True,
+        admission: Admission | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.store = store
@@ -92,6 +105,7 @@ class Api:
         self.clock = clock
         self._judge = Judge(engine.context)
         self._pod_strategy = pod_strategy
+        self._admission = admission or Admission(store, engine.context.version)
 
     def bootstrap(self, namespaces: Sequence[str]) -> None:
         """The namespaces that every cluster has."""
@@ -209,30 +223,47 @@ class Api:
         request = self._request(verb, call)
         if not target.kind.stored:
             return self._review(call, request)
+        chain = self._reviewers(call, request)
+        request = request if chain is None else replace(request, reviewers=chain)
+        answer: Answer | None = None
         for _ in range(TRIES):
             if verb == "create" and not target.subresource:
-                answer, entry = self._created(request, target)
+                answer, entry = self._created(request, target, answer)
             else:
                 entry = self.store.get(target.kind, target.namespace, target.name)
                 answer = self._judged(request, entry, target.kind)
                 if answer.code == 201 and request.patch_type == "apply" and target.kind.namespaced:
-                    self._namespace_is_open(request, answer)
+                    self._namespace_is_open(request, _name_in(answer, request))
             try:
-                return self._shown(self._committed(answer, entry, target), call)
+                reply = self._committed(answer, entry, target)
             except Changed:
                 continue
+            if chain is not None:
+                reply = replace(reply, annotations=chain.annotations)
+            return self._shown(reply, call)
         raise errors.Conflict(target.kind.qualified, request.name, "the object has been modified too often; please try again")
 
-    def _created(self, request: Request, target: Target) -> tuple[Answer, Entry | None]:
-        """A new object: judged as if its name were free, and once more if it is not."""
-        answer = self._judged(request, None, target.kind)
+    def _reviewers(self, call: Call, request: Request) -> Chain | None:
+        """Those who are asked about a write; they are called while nothing is locked."""
+        target = call.target
+
+        def first(attributes: Attributes) -> None:
+            if attributes.operation == "CREATE" and target.kind.namespaced:
+                self._namespace_is_open(request, attributes.name)
+
+        subject = Subject(target.kind, target.namespace, target.name, target.subresource, call.user)
+        return self._admission.chain(subject, first)
+
+    def _created(self, request: Request, target: Target, judged: Answer | None) -> tuple[Answer, Entry | None]:
+        """A new object: judged once, as if its name were free, and refused if it is not."""
+        answer = judged or self._judged(request, None, target.kind)
+        name = _name_in(answer, request)
         if target.kind.namespaced and answer.code not in (400, 415):
-            self._namespace_is_open(request, answer)
-        entry = None
-        if answer.code == 201:
-            entry = self.store.get(target.kind, target.namespace, answer.body["metadata"]["name"])
+            self._namespace_is_open(request, name)
+        entry = self.store.get(target.kind, target.namespace, name) if answer.code == 201 else None
         if entry is not None:
-            answer = self._judged(request, entry, target.kind)
+            taken = errors.AlreadyExists(target.kind.qualified, name)
+            answer = Answer(taken.code, status.failure(taken), answer.warnings)
         return answer, entry
 
     def _judged(self, request: Request, entry: Entry | None, kind: Kind) -> Answer:
@@ -302,7 +333,7 @@ class Api:
         found, _ = self.store.list(BUDGET, target.namespace)
         return [each.obj for each in found if label_selector_of((each.obj.get("spec") or {}).get("selector"))(labels)]
 
-    def _namespace_is_open(self, request: Request, answer: Answer) -> None:
+    def _namespace_is_open(self, request: Request, name: str) -> None:
         """Nothing is made in a namespace that is not there or is going away.
 
         Upstream: the admission plugin NamespaceLifecycle
@@ -311,7 +342,6 @@ class Api:
         if entry is None:
             raise errors.NotFound("namespaces", request.namespace)
         if "deletionTimestamp" in entry.obj["metadata"] and not request.subresource:
-            name = (answer.body.get("metadata") or {}).get("name", request.name)
             text = f"unable to create new content in namespace {request.namespace} because it is being terminated"
             raise errors.Forbidden(request.resource, name, text)
 
@@ -338,7 +368,7 @@ class Api:
         metadata = entry.obj["metadata"]
         target = Target(kind, metadata["namespace"], metadata["name"])
         body = json.dumps({"gracePeriodSeconds": 0}).encode()
-        self._write("delete", Call("DELETE", target, {}, body, negotiation.JSON))
+        self._write("delete", Call("DELETE", target, {}, body, negotiation.JSON, user=NAMESPACE_CONTROLLER))
         return self.store.get(kind, target.namespace, target.name) is None
 
     def _delete_collection(self, call: Call) -> Reply:
@@ -364,6 +394,10 @@ class Api:
             info = {"username": call.user.name, "groups": list(call.user.groups)}
             return Reply(201, {**head, "status": {"userInfo": info}})
         return Reply(201, {**head, "spec": body.get("spec") or {}, "status": {"allowed": True}})
+
+
+def _name_in(answer: Answer, request: Request) -> str:
+    return str((answer.body.get("metadata") or {}).get("name", request.name))
 
 
 def refusal(error: errors.ApiError) -> Reply:

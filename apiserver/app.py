@@ -6,16 +6,18 @@ import json
 import logging
 import select
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
-from apiserver import negotiation, paths
+from apiserver import faults, negotiation, paths
 from apiserver.api import Api, Call, Reply, Target, refusal
-from apiserver.auth import Authenticator, User
+from apiserver.auth import ANONYMOUS, Authenticator, Unauthorized, User
 from apiserver.documents import Documents
 from apiserver.measures import Measures
 from strategy import errors
@@ -56,10 +58,16 @@ class Http:
     """The paths of one server."""
 
     def __init__(
-        self, api: Api, authenticator: Authenticator, certificate: Callable[[], User | None], measures: Measures
+        self,
+        api: Api,
+        authenticator: Authenticator,
+        certificate: Callable[[], User | None],
+        measures: Measures,
+        allow_faults: bool = False,
     ) -> None:
         self.api = api
         self.measures = measures
+        self.faults = faults.Faults() if allow_faults else None
         self.documents = Documents(api.engine)
         self._authenticator = authenticator
         self._certificate = certificate
@@ -81,6 +89,8 @@ class Http:
             ("/podstrat/reset", self.reset, "POST"),
         ):
             app.add_url_rule(path, path, view, methods=[method], provide_automatic_options=False)
+        if self.faults is not None:
+            app.add_url_rule("/podstrat/faults", "faults", self.fault, methods=["GET", "POST", "DELETE"])
         for path in ("/", "/<path:rest>"):
             app.add_url_rule(path, path, self.document, methods=METHODS, provide_automatic_options=False)
         app.register_error_handler(Exception, self.failed)
@@ -100,13 +110,27 @@ class Http:
             plural = target.kind.plural
             if not paths.allows(target, request.method):
                 raise errors.MethodNotAllowed()
-            reply = self.api.handle(_call(target, user))
+            reply = self._answer(_call(target, user))
         except errors.ApiError as error:
             reply = refusal(error)
         seconds = time.perf_counter() - began
         self.measures.count(request.method, plural, reply.code, seconds)
-        _log(reply.code, user, seconds)
+        _log(reply, user, seconds)
         return _response(reply)
+
+    def _answer(self, call: Call) -> Reply:
+        """The answer to a call, or the fault that was asked for."""
+        fault = None if self.faults is None else self.faults.take(_method(call), call.target)
+        if fault is None:
+            return self.api.handle(call)
+        if fault.answer is not None:
+            raise faults.refusal(fault.answer, fault.retry_after, call.target)
+        if fault.hang is not None:
+            time.sleep(fault.hang)
+        reply = self.api.handle(call)
+        if fault.drop is not None and reply.stream is not None:
+            reply = replace(reply, stream=_cut(reply.stream, request.environ.get("gunicorn.socket"), fault.drop))
+        return reply
 
     def _user(self) -> User:
         headers = request.headers
@@ -146,7 +170,23 @@ class Http:
         """Everything that was made is gone, for the next test."""
         self._user()
         self.api.reset()
+        if self.faults is not None:
+            self.faults.clear()
         return _response(Reply(200, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}))
+
+    def fault(self) -> Response:
+        """Faults for tests of clients: asked for, looked at, taken back, by somebody who says who that is."""
+        if self._user() == ANONYMOUS:
+            raise Unauthorized()
+        assert self.faults is not None
+        if request.method == "POST":
+            try:
+                self.faults.add(json.loads(request.get_data(cache=False)))
+            except ValueError as error:
+                raise errors.BadRequest(f"what is sent is no JSON: {error}") from None
+        elif request.method == "DELETE":
+            self.faults.clear()
+        return _response(Reply(200, self.faults.shown()))
 
     def failed(self, error: Exception) -> Response:
         """Whatever went wrong is answered with a Status."""
@@ -183,7 +223,7 @@ def _response(reply: Reply) -> Response:
     for text in reply.warnings:
         quoted = text.replace("\\", "\\\\").replace('"', '\\"')
         response.headers.add("Warning", f'299 - "{quoted}"')
-    if reply.code == 429:
+    if reply.code in (429, 503):
         seconds: Any = ((reply.body or {}).get("details") or {}).get("retryAfterSeconds")
         if seconds:
             response.headers["Retry-After"] = str(seconds)
@@ -203,19 +243,38 @@ def _while_heard(stream: Iterator[bytes], connection: socket.socket | None) -> I
             return
 
 
+def _cut(stream: Iterator[bytes], connection: socket.socket | None, seconds: float) -> Iterator[bytes]:
+    """A stream whose connection breaks off after a while, as a cable does that is pulled."""
+    if connection is None:
+        return stream
+    # Beneath TLS, which would say good-bye.
+    timer = threading.Timer(seconds, socket.socket.shutdown, (connection, socket.SHUT_RDWR))
+    timer.daemon = True
+    timer.start()
+    return stream
+
+
+def _method(call: Call) -> str:
+    """The method as faults name it: a watch is none of HTTP's."""
+    watches = call.method == "GET" and (call.query.get("watch") or ["0"])[0] not in ("0", "false", "False", "")
+    return "WATCH" if watches else call.method
+
+
 def _hung_up(connection: socket.socket) -> bool:
     poll = select.poll()
     poll.register(connection, select.POLLRDHUP)
     return bool(poll.poll(0))
 
 
-def _log(code: int, user: User, seconds: float) -> None:
+def _log(reply: Reply, user: User, seconds: float) -> None:
     if log.isEnabledFor(logging.INFO):
         said = {
             "method": request.method,
             "path": request.full_path.rstrip("?"),
-            "code": code,
+            "code": reply.code,
             "user": user.name,
             "ms": round(seconds * 1000, 2),
         }
+        if reply.annotations:
+            said["annotations"] = reply.annotations
         log.info("%s", json.dumps(said))

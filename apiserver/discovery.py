@@ -19,10 +19,14 @@ BUILD: Final = "podstrat"
 
 # The order in which the server names the groups; others follow.
 _ORDER: Final = (
+    "apps",
     "authentication.k8s.io",
     "authorization.k8s.io",
+    "networking.k8s.io",
     "policy",
+    "rbac.authorization.k8s.io",
     "admissionregistration.k8s.io",
+    "scheduling.k8s.io",
     "coordination.k8s.io",
     "resource.k8s.io",
 )

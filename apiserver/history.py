@@ -191,6 +191,11 @@ class History:
                 subscription.end()
             return subscription
 
+    def followers(self) -> int:
+        """How many there are who follow the log."""
+        with self.lock:
+            return sum(map(len, self._followers.values()))
+
     def wait_for(self, version: int, timeout: float) -> bool:
         """Whether the log gets as far as a version, in ``timeout`` seconds at most."""
         until = time.monotonic() + timeout

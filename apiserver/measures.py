@@ -47,6 +47,7 @@ class Measures:
             "podstrat_apiserver_request_duration_seconds", "Time from reading a request to its answer.", labels=labels
         )
         objects = GaugeMetricFamily("podstrat_apiserver_objects", "Objects stored, by resource.", labels=["resource"])
+        watches = GaugeMetricFamily("podstrat_apiserver_watches", "Watches that are open.", value=store.watchers())
         with self._lock:
             for key, value in self._requests.items():
                 requests.add_metric(list(key), value)
@@ -54,7 +55,7 @@ class Measures:
                 durations.add_metric(list(pair), _cumulative(row), row[-1])
         for kind in store.kinds:
             objects.add_metric([kind.plural], len(store.list(kind)[0]))
-        return [requests, durations, objects]
+        return [requests, durations, objects, watches]
 
 
 class _Collected:

@@ -33,7 +33,7 @@ class Judge:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
-        self._types = ctx.types.with_types(typetable.WEBHOOKS)
+        self._types = ctx.types.with_types(typetable.OTHERS)
         self.decoder = Decoder(self._types)
 
     def answer(self, request: Request, stored: Object | None, kind: Kind) -> Answer:

@@ -76,7 +76,7 @@ class Schemas:
 
     def _by_name(self) -> dict[str, str]:
         """The name in the types table of every schema."""
-        return {self.name(each): each for each in (*self._types, *typetable.WEBHOOKS, *_OWN_FORM)} | {
+        return {self.name(each): each for each in (*self._types, *typetable.OTHERS, *_OWN_FORM)} | {
             name: name.rpartition(".")[2] for name in self._published if name.rpartition(".")[2] not in self._types
         }
 

@@ -17,6 +17,7 @@ import gunicorn.app.base
 from flask import request
 from gunicorn.errors import HaltServer
 
+from apiserver.admission.gate import Admission
 from apiserver.api import Api
 from apiserver.app import Http
 from apiserver.auth import Authenticator, User
@@ -53,6 +54,12 @@ class Settings:
     pod_strategy: bool = True
     load: Sequence[Path] = ()
     tokens: Sequence[tuple[str, User]] = ()
+    resolve: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """Where webhooks are whose names no name server knows: host and port by ``name.namespace.svc``."""
+    node_restriction: bool = False
+    """Whether nodes may write only what is theirs."""
+    allow_faults: bool = False
+    """Whether clients may ask for faults, to try themselves out."""
     kubeconfig: Path | None = None
     ready_file: Path | None = None
     log_requests: bool = True
@@ -103,7 +110,7 @@ class Application(gunicorn.app.base.BaseApplication):
         """In the worker: the store is opened, and the application made."""
         self._api = api(self.settings)
         authenticator = Authenticator(self.settings.tokens, not self.settings.tokens and self.settings.host in LOOPBACK)
-        return Http(self._api, authenticator, _certificate_user, Measures()).app()
+        return Http(self._api, authenticator, _certificate_user, Measures(), self.settings.allow_faults).app()
 
     def _worker_is_ready(self, worker: Any) -> None:
         port = worker.sockets[0].getsockname()[1]
@@ -130,7 +137,9 @@ def api(settings: Settings) -> Api:
     """The resources, with what is stored and what is loaded."""
     engine = Engine(settings.kubernetes_version, settings.feature_gates)
     store = Store.open(settings.data_dir)
-    made = Api(store, engine, pod_strategy=settings.pod_strategy)
+    restricts = settings.node_restriction
+    admission = Admission(store, engine.context.version, resolve=settings.resolve, node_restriction=restricts)
+    made = Api(store, engine, pod_strategy=settings.pod_strategy, admission=admission)
     made.bootstrap(NAMESPACES)
     for path in settings.load:
         made.load(objects_in(path))

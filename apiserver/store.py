@@ -204,6 +204,10 @@ class Store:
         """
         return self._history.subscribe(from_version, None if kind is None else (kind.group, kind.plural), limit)
 
+    def watchers(self) -> int:
+        """How many subscriptions are open."""
+        return self._history.followers()
+
     def wait_for(self, version: int, timeout: float) -> bool:
         """Whether the store gets as far as a version, in ``timeout`` seconds at most."""
         return self._history.wait_for(version, timeout)

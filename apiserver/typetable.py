@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+from apiserver import clustertypes
 from strategy.types import Field, Types
 
 _HEAD: Final = {"apiVersion": "string omitempty in=TypeMeta", "kind": "string omitempty in=TypeMeta"}
@@ -67,6 +68,9 @@ WEBHOOKS: Final[dict[str, dict[str, str]]] = {
     },
 }
 
+OTHERS: Final[dict[str, dict[str, str]]] = {**WEBHOOKS, **clustertypes.TYPES}
+"""All that the engine's table does not have."""
+
 
 def fields(types: Types, type_name: str) -> dict[str, Field]:
     """The fields of a type by JSON name; KeyError if there is no such type."""
@@ -74,9 +78,9 @@ def fields(types: Types, type_name: str) -> dict[str, Field]:
 
 
 def has(types: Types, type_name: str) -> bool:
-    return type_name in types or type_name in WEBHOOKS
+    return type_name in types or type_name in OTHERS
 
 
 @cache
 def _others() -> Types:
-    return Types("1.37", WEBHOOKS)
+    return Types("1.37", OTHERS)

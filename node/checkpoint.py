@@ -123,6 +123,7 @@ class Pace:
     def __post_init__(self) -> None:
         self._saved = (0, 0)
         self._last = -NEVER
+        self._failed = -NEVER
         self._due = NEVER
 
     def due(self, changes: int, refreshes: int, now: float) -> float:
@@ -131,11 +132,11 @@ class Pace:
             self._due = min(self._due, max(now + self.change, self._last + self.change))
         elif refreshes != self._saved[1]:
             self._due = min(self._due, max(now, self._last + self.refresh))
-        return self._due
+        return max(self._due, self._failed + self.retry)
 
     def saved(self, changes: int, refreshes: int, now: float) -> None:
         """What was counted when the content was taken is on the disk."""
-        self._saved, self._last, self._due = (changes, refreshes), now, NEVER
+        self._saved, self._last, self._due, self._failed = (changes, refreshes), now, NEVER, -NEVER
 
     def failed(self, now: float) -> None:
-        self._due = now + self.retry
+        self._failed = now

@@ -108,7 +108,7 @@ class Health:
         self._deadlines = Deadlines()
         self._serial = 0
 
-    def __len__(self) -> int:
+    def size(self) -> int:
         """How many devices are remembered, over all endpoints."""
         return sum(len(endpoint.table) for driver in self._drivers.values() for endpoint in _all_endpoints(driver))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,10 +49,9 @@ def from_registration(asked: deviceplugin.Registration, directory: Path) -> Plug
     if asked.version != deviceplugin.VERSION:
         raise Refusal(f"version {asked.version!r} is not {deviceplugin.VERSION}")
     resource = _resource(asked.resource)
-    endpoint = os.path.normpath(directory / asked.endpoint)
-    if Path(endpoint).parent != directory:
+    if asked.endpoint in ("", ".", "..") or "/" in asked.endpoint:
         raise Refusal(f"endpoint {asked.endpoint!r} is not the name of a file in {directory}")
-    return Plugin(resource, endpoint, None)
+    return Plugin(resource, str(directory / asked.endpoint), None)
 
 
 def _dra(info: registration.Info, documents: bool) -> Plugin:

@@ -24,9 +24,17 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
+    "check": Command("podstrat.check.command", "what the API server would say to these manifests, with line and column"),
+    "diff": Command("podstrat.check.diff", "whether an update of a pod is allowed, and what it does to the generation"),
+    "explain": Command("podstrat.check.explain", "what the server would default, drop and warn about, as annotated YAML"),
+    "matrix": Command("podstrat.check.matrix", "which releases and gates accept a manifest, and what they make of it"),
+    "status": Command("podstrat.check.health", "the health of the devices that a running pod's containers were given"),
     "demo": Command("podstrat.demo", "a pod's life through the engine, in the terminal"),
     "serve": Command("podstrat.serve", "an API server for tests and laptops, with the real pod strategy"),
+    "webhook": Command("podstrat.webhook", "the admission webhook for a real cluster"),
+    "certs": Command("podstrat.certs", "the webhook's certificates: make, show, rotate, verify"),
     "gates": Command("podstrat.gates", "the feature gates that touch pods, and their state in each release"),
+    "completion": Command("podstrat.check.completion", "completion for bash, zsh, fish and kubectl"),
 }
 
 _EPILOG = """\

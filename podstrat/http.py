@@ -6,9 +6,10 @@ import base64
 import contextlib
 import http.client
 import json
+import select
 import ssl
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from email.message import Message
 from pathlib import Path
 from types import TracebackType
@@ -55,9 +56,7 @@ class Client:
 
     def exchange(self, method: str, path: str, data: bytes | None = None, headers: Mapping[str, str] | None = None) -> Answer:
         """One request with whatever bytes as its body, and all that comes back."""
-        connection = self._kept or self.connection()
-        # Whatever goes wrong, a connection in an unknown state is not used again.
-        self._kept = None
+        connection = self._idle() or self.connection()
         try:
             connection.request(method, path, data, {**self._headers, **(headers or {})})
             response = connection.getresponse()
@@ -71,7 +70,15 @@ class Client:
             self._kept = connection
         return Answer(response.status, response.headers, text)
 
-    def watch(self, path: str) -> Iterator[dict[str, Any]]:
+    def _idle(self) -> http.client.HTTPConnection | None:
+        """The kept connection, unless the server has closed it meanwhile. Whoever takes it gives it back when all went well."""
+        kept, self._kept = self._kept, None
+        if kept is None or not select.select([kept.sock], [], [], 0)[0]:
+            return kept
+        kept.close()
+        return None
+
+    def watch(self, path: str) -> Generator[dict[str, Any], None, None]:
         """The events of a watch as they come, on a connection of their own."""
         with contextlib.closing(self.connection()) as connection:
             connection.request("GET", path, headers=self._headers)

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import shlex
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from podstrat.admitting import Admitted, Tls
     from podstrat.child import Server
 
 
@@ -70,3 +71,22 @@ def podstrat_reset(podstrat_server: Server) -> Iterator[None]:
     yield
     with http.Client(podstrat_server.kubeconfig) as calls:
         calls.send("POST", "/podstrat/reset")
+
+
+@pytest.fixture
+def podstrat_admit() -> Callable[..., Admitted]:
+    """Sends a pod through webhooks and the server, in this process: ``podstrat_admit(pod, ["https://..."], ca=podstrat_tls.ca)``.
+
+    What comes back has ``ok``, ``pod``, ``message``, ``warnings``, ``calls`` and ``patches``; printed, it tells all of it.
+    """
+    from podstrat.admitting import admit
+
+    return admit
+
+
+@pytest.fixture(scope="session")
+def podstrat_tls(tmp_path_factory: pytest.TempPathFactory) -> Tls:
+    """Files by which a webhook of a test can be reached over TLS: ``.certificate``, ``.key``, and ``.ca`` for those who call."""
+    from podstrat.admitting import tls
+
+    return tls(tmp_path_factory.mktemp("podstrat-tls"))

@@ -44,6 +44,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TOKEN[,USER[,GROUP...]]",
         help="let in whoever shows this token; may be given several times",
     )
+    who.add_argument("--node-restriction", action="store_true", help="nodes (system:node:NAME) may write only what is theirs")
+    how = parser.add_argument_group("how")
+    how.add_argument(
+        "--resolve",
+        action="append",
+        default=[],
+        metavar="NAME.NAMESPACE.svc=HOST:PORT",
+        help="where the webhooks of a service are; may be given several times",
+    )
+    how.add_argument("--allow-faults", action="store_true", help="let clients ask for faults: POST /podstrat/faults")
     parser.add_argument("-q", "--quiet", action="store_true", help="no line for each request")
 
 
@@ -64,6 +74,10 @@ def run(args: argparse.Namespace) -> int:
         tokens = [auth.parse_token(text) for text in args.token]
     except ValueError as error:
         raise exits.BadArguments(f"--token: {error}") from None
+    try:
+        resolve = dict(_address(text) for text in args.resolve)
+    except ValueError as error:
+        raise exits.BadArguments(f"--resolve: {error}") from None
     settings = serving.Settings(
         host=args.host,
         port=args.port,
@@ -74,6 +88,9 @@ def run(args: argparse.Namespace) -> int:
         pod_strategy=args.pod_strategy == "on",
         load=args.load,
         tokens=tokens,
+        resolve=resolve,
+        node_restriction=args.node_restriction,
+        allow_faults=args.allow_faults,
         kubeconfig=args.kubeconfig,
         ready_file=args.ready_file,
         log_requests=not args.quiet,
@@ -83,3 +100,12 @@ def run(args: argparse.Namespace) -> int:
     except serving.Started as error:
         raise exits.BadArguments(str(error)) from None
     return exits.OK
+
+
+def _address(text: str) -> tuple[str, tuple[str, int]]:
+    """``web.default.svc=127.0.0.1:9443``: a name, and where it is."""
+    name, _, place = text.partition("=")
+    host, _, port = place.rpartition(":")
+    if not name or not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise ValueError(f"{text!r} is no NAME.NAMESPACE.svc=HOST:PORT")
+    return name, (host.strip("[]"), int(port))

@@ -37,6 +37,7 @@ PHASES: dict[str, Phase] = {"/mutate": "mutate", "/validate": "validate"}
 REASONS = {
     200: "OK",
     400: "Bad Request",
+    403: "Forbidden",
     404: "Not Found",
     405: "Method Not Allowed",
     413: "Request Entity Too Large",
@@ -188,9 +189,8 @@ def refused(error: errors.ApiError, uid: str = "") -> Reply:
 
 
 def _log(phase: Phase, request: Request, done: Done, seconds: float) -> None:
-    """Changes and refusals are news, the rest is for those who look for something."""
-    news = bool(done.denied or done.edits)
-    level = logging.INFO if news else logging.DEBUG
+    """Refusals are news, the rest is for those who look for something; the server's audit log has it as well."""
+    level = logging.INFO if done.denied else logging.DEBUG
     if not log.isEnabledFor(level):
         return
     said: dict[str, Any] = {

@@ -28,9 +28,9 @@ class Lines(logging.Formatter):
         return json.dumps(said, default=str)
 
 
-def to_stderr(level: str) -> None:
+def to_stdout(level: str) -> None:
     """Everything that is logged in this process goes there."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(Lines())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("podstrat").setLevel(level.upper())

@@ -52,8 +52,13 @@ class Measures:
         self.rotations = made(Counter, "certificate_rotations_total", "Steps of rotation done by this replica.", ("step",))
         self.reloads = made(Counter, "certificate_reloads_total", "Times that a new pair was taken into service.")
         self.leading = gauge("certificate_leader", "1 while this replica is the one that renews.", mode="livemax")
-        gauge("build_info", "Constant 1, with the version.", ("version",), mode="livemax").labels(version).set(1)
+        self._build = gauge("build_info", "Constant 1, with the version.", ("version",), mode="livemax")
+        self._version = version
         self._children: dict[tuple[str, ...], Any] = {}
+
+    def begin(self) -> None:
+        """In a process that is going to count."""
+        self._build.labels(self._version).set(1)
 
     def _child(self, metric: Any, *labels: str) -> Any:
         """The labelled metric. Looked up here, because the library takes longer."""

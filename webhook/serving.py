@@ -41,6 +41,11 @@ class Application(gunicorn.app.base.BaseApplication):
         self.settings = settings
         self._listener = listener
         self._metrics = metrics
+        # Now: later the socket is gunicorn's.
+        self._urls = (
+            f"https://{_shown(settings.host)}:{_port(listener)}",
+            f"http://{_shown(settings.metrics_host)}:{_port(metrics)}",
+        )
         self._measures = measures.Measures(version)
         self.certificate = Certificate(settings, self._measures)
         self.health = Health({"certificate": self.certificate.check})
@@ -83,15 +88,18 @@ class Application(gunicorn.app.base.BaseApplication):
         app = make(Handler(chain, turnstile, self._measures, settings.patience_seconds), self.health)
         if settings.client_names:
             app.wsgi_app = Known(app.wsgi_app, settings.client_names)  # type: ignore[method-assign]
+        # This process serves nobody: it has nothing to say about certificates.
+        measures.process_ended(os.getpid())
         return app
 
     def _context(self, config: Any, default: Any) -> ssl.SSLContext:
         return self.certificate.files.context()
 
     def _worker_is_ready(self, worker: Any) -> None:
+        self._measures.begin()
         plain.serve(self._metrics, self.health, self._measures.exposition)
         self.certificate.start()
-        announce(self.settings, self._listener, self._metrics)
+        announce(self.settings, *self._urls)
 
     def _worker_ends(self, arbiter: Any, worker: Any) -> None:
         if worker.pid == os.getpid():
@@ -101,12 +109,11 @@ class Application(gunicorn.app.base.BaseApplication):
         measures.process_ended(worker.pid)
 
 
-def announce(settings: Settings, listener: socket.socket, metrics: socket.socket) -> None:
+def announce(settings: Settings, reviews: str, metrics: str) -> None:
     """The ready file, and a line for people: when they are there, the ports answer."""
-    urls = [f"https://{_shown(settings.host)}:{_port(listener)}", f"http://{_shown(settings.metrics_host)}:{_port(metrics)}"]
     if settings.ready_file is not None:
-        files.write(settings.ready_file, "".join(f"{url}\n" for url in urls).encode())
-    log.info("listening", extra={"fields": {"reviews": urls[0], "metrics": urls[1], "pid": os.getpid()}})
+        files.write(settings.ready_file, f"{reviews}\n{metrics}\n".encode())
+    log.info("listening", extra={"fields": {"reviews": reviews, "metrics": metrics, "pid": os.getpid()}})
 
 
 def _port(listener: socket.socket) -> int:
@@ -137,7 +144,7 @@ def _is_writable(folder: Path) -> bool:
 
 def serve(settings: Settings, version: str) -> None:
     """Serves until it is told to stop."""
-    logs.to_stderr(settings.log_level)
+    logs.to_stdout(settings.log_level)
     listener = _listen(settings.host, settings.port, "--port")
     metrics = _listen(settings.metrics_host, settings.metrics_port, "--metrics-port")
     folder = Path(tempfile.mkdtemp(prefix="podstrat-webhook-", dir=MEMORY if _is_writable(MEMORY) else None))

@@ -65,7 +65,7 @@ class Settings(BaseModel):
     metrics_port: int = Field(8080, ge=0, le=65535, description="plain port for /metrics and the probes; 0 takes a free one")
     ready_file: Path | None = Field(None, description="written with both addresses when the webhook answers")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="info has a line for each change and each refusal, debug one for each review"
+        "info", description="info has a line for each refusal, debug one for each review"
     )
 
     # ---- how much ---------------------------------------------------------------------------------------

@@ -204,9 +204,7 @@ class Caller:
             text = response.read()
         except (OSError, http.client.HTTPException) as error:
             connection.close()
-            raise Unreached(
-                f"unexpected error when reading response body. Please retry. Original error: {_why(error)}"
-            ) from None
+            raise Unreached(f"unexpected error when reading response body. Please retry. Original error: {_why(error)}") from None
         if response.will_close:
             connection.close()
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -10,6 +11,7 @@ from typing import Any
 from apiserver.admission.refusals import Internal
 
 VARIABLES = ("object", "oldObject", "request")
+LIBRARY = ("cel_expr_python.cel", "cel_expr_python.ext.ext_optional", "cel_expr_python.ext.ext_strings")
 KEPT = 1000
 """How many expressions are kept ready."""
 
@@ -48,10 +50,9 @@ def _compiled(expression: str) -> Any:
 @cache
 def _environment() -> Any:
     try:
-        from cel_expr_python import cel
-        from cel_expr_python.ext import ext_optional, ext_strings
+        cel, optional, strings = map(importlib.import_module, LIBRARY)
     except ModuleNotFoundError:
         text = "a webhook has matchConditions, and the package cel-expr-python, which reads them, is missing"
         raise Internal(f"{text}: pip install 'podstrat[serve]'") from None
     variables = dict.fromkeys(VARIABLES, cel.Type.DYN)
-    return cel.NewEnv(variables=variables, extensions=[ext_optional.ExtOptional(), ext_strings.ExtStrings()])
+    return cel.NewEnv(variables=variables, extensions=[optional.ExtOptional(), strings.ExtStrings()])

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from apiserver.admission import conditions, review
 from apiserver.admission.attributes import Attributes, Triple
-from apiserver.admission.configurations import REGISTRATION, Hook
-from apiserver.kinds import KINDS, Kind
+from apiserver.admission.configurations import Hook
+from apiserver.kinds import KINDS
 from apiserver.selectors import label_selector_of
 from strategy import errors
 
@@ -26,14 +26,6 @@ class Invocation(NamedTuple):
     hook: Hook
     kind: Triple
     resource: Triple
-
-
-def is_exempt(kind: Kind) -> bool:
-    """Whether no webhook is ever asked about a kind: those that say which webhooks there are, and those that nobody keeps.
-
-    Upstream: IsExemptAdmissionConfigurationResource
-    """
-    return kind.group == REGISTRATION or not kind.stored
 
 
 def invocation(hook: Hook, attributes: Attributes, labels: Labels) -> Invocation | None:

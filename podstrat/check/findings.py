@@ -90,9 +90,9 @@ class Findings:
         from strategy import verbs
 
         if message == verbs.NAMESPACE_DIFFERS:
-            yield refusals.Reason(("metadata", "namespace"), "metadata.namespace", message, key=False)
+            yield refusals.Reason(("metadata", "namespace"), "metadata.namespace", message, message, key=False)
         elif message.startswith("resourceVersion should not be set"):
-            yield refusals.Reason(("metadata", "resourceVersion"), "metadata.resourceVersion", message, key=False)
+            yield refusals.Reason(("metadata", "resourceVersion"), "metadata.resourceVersion", message, message, key=False)
         else:
             yield from refusals.reasons(message, self._each.value, self._judge.says(self._each, self._chosen))
 
@@ -101,7 +101,7 @@ class Findings:
         there = places.found(reason.place, self._each.value)
         value = places.at(there, self._each.value) if there == reason.place and there else None
         value = None if isinstance(value, (dict, list)) else value
-        made = Finding(kind, reason.field, value, reason.detail, reason.detail, line, column, source=self._lines(line))
+        made = Finding(kind, reason.field, value, reason.detail, reason.message, line, column, source=self._lines(line))
         return self._hinted(made, reason.place)
 
     def _hinted(self, finding: Finding, place: Place) -> Finding:

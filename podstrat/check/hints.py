@@ -170,8 +170,8 @@ def _volume(mistake: Mistake, match: re.Match[str]) -> str:
     spec: Any = mistake.object
     for step in _up_to_spec(mistake.place):
         spec = spec[step]
-    names = [each.get("name") for each in spec.get("volumes") or () if isinstance(each, dict)]
-    names = [name for name in names if isinstance(name, str)]
+    said = [each.get("name") for each in spec.get("volumes") or () if isinstance(each, dict)]
+    names = [name for name in said if isinstance(name, str)]
     meant = _close(str(mistake.finding.value), names)
     if meant:
         return f"did you mean {meant}?"
@@ -239,10 +239,16 @@ _HINTS: tuple[tuple[str, Callable[[Mistake, re.Match[str]], str]], ...] = (
     (r"must be less than or equal to .* limit", _request_above_limit),
     (r"must be no more than 15 (characters|bytes)", _say("names of ports are short: at most 15 letters, digits and dashes")),
     (r"labels?\b.*(must be no more than 63|a valid label must be)", _label_value),
-    (r"`selector` does not match template `labels`", _say("each of spec.selector.matchLabels must also stand in the labels of the template")),
+    (
+        r"`selector` does not match template `labels`",
+        _say("each of spec.selector.matchLabels must also stand in the labels of the template"),
+    ),
     (r'no kind "([^"]*)" is registered for (?:the internal )?version "?([^" ]*)', _kind),
     (r"^the namespace of the provided object does not match", _namespace),
-    (r"^resourceVersion should not be set", _say("this is an object from a server: leave out metadata.resourceVersion, uid and status")),
+    (
+        r"^resourceVersion should not be set",
+        _say("this is an object from a server: leave out metadata.resourceVersion, uid and status"),
+    ),
     (r"ephemeralContainers: Forbidden", _say("ephemeral containers are added to a running pod: kubectl debug")),
     (
         r"pod updates may not change fields other than",

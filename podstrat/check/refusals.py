@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from podstrat.check.places import Place, parse
+from podstrat.check.places import Place, parse, text
 
 Says = Callable[[Any], str | None]
 """What the server says to an object before it looks at its fields; None if it has read it."""
 
 STRICT = "strict decoding error: "
 _COMPLAINT = re.compile(r'(unknown|duplicate) field "((?:[^"\\]|\\.)*)"')
-_WRONG_TYPE = re.compile(r"json: cannot unmarshal .* into Go struct field ")
+# Between what the object calls itself and what is wrong with it.
+_HANDLED = re.compile(r" cannot be handled as a \w+: ")
 
 
 class Reason(NamedTuple):
@@ -22,25 +23,27 @@ class Reason(NamedTuple):
     place: Place
     field: str
     detail: str
+    message: str
+    """The server's words; of several unknown fields each has the sentence to itself."""
     key: bool
     """Whether it is the key that is wrong, and not its value."""
 
 
 def reasons(message: str, value: Any, says: Says) -> Iterator[Reason]:
     """Each unknown field on its own; of anything else the one place that it is about."""
-    _, strict, complaints = message.partition(STRICT)
-    if strict:
-        yield from unknown(complaints, value)
+    if STRICT in message:
+        yield from unknown(message, value)
         return
     place = culprit(message, value, says)
-    yield Reason(place, _text(place), message, key=False)
+    yield Reason(place, text(place), _HANDLED.split(message, maxsplit=1)[-1], message, key=False)
 
 
-def unknown(complaints: str, value: Any) -> Iterator[Reason]:
-    """The fields of ``unknown field "a", duplicate field "b"``."""
-    for match in _COMPLAINT.finditer(complaints):
+def unknown(message: str, value: Any) -> Iterator[Reason]:
+    """The fields of ``unknown field "a", duplicate field "b"``, which may stand behind other words."""
+    before, strict, _ = message.partition(STRICT)
+    for match in _COMPLAINT.finditer(message, len(before) if strict else 0):
         field = re.sub(r"\\(.)", r"\1", match[2])
-        yield Reason(parse(field, value), field, f"{STRICT}{match[0]}", key=True)
+        yield Reason(parse(field, value), field, match[0], f"{before}{STRICT}{match[0]}" if strict else match[0], key=True)
 
 
 def culprit(message: str, value: Any, says: Says) -> Place:
@@ -86,9 +89,3 @@ def _put(value: Any, place: list[str | int], part: Any) -> Any:
     copy = value.copy()
     copy[place[0]] = _put(value[place[0]], place[1:], part)
     return copy
-
-
-def _text(place: Place) -> str:
-    from podstrat.check.places import text
-
-    return text(place)

@@ -12,7 +12,7 @@ class Finding(NamedTuple):
     """One thing that the server, or we, have to say about an object."""
 
     type: str
-    """The cause's reason on the wire (FieldValueRequired, …), BadRequest, or one of ours: DuplicateKey, YamlError, NotSet, Warning."""
+    """The cause's reason on the wire (FieldValueRequired), BadRequest, or ours: DuplicateKey, YamlError, NotSet, Warning."""
     field: str
     """The path as the server spells it; may be empty."""
     value: Any
@@ -53,6 +53,8 @@ class Result(NamedTuple):
     """The file that a `# Source:` comment names: what Helm has made the document from."""
     status: dict[str, Any] | None = None
     """The server's Status, if it was asked for."""
+    update: dict[str, Any] | None = None
+    """Of an update: whether it is allowed, and what becomes of the generation."""
 
     @property
     def valid(self) -> bool:
@@ -120,8 +122,8 @@ class Summary:
 
     def __str__(self) -> str:
         return (
-            f"{_count(self.checked, 'object')} checked in {_count(self.files, 'file')}: {self.valid} valid, {self.invalid} invalid"
-            f" ({_count(self.errors, 'error')}, {_count(self.warnings, 'warning')}), {self.skipped} skipped"
+            f"{_count(self.checked, 'object')} checked in {_count(self.files, 'file')}: {self.valid} valid, "
+            f"{self.invalid} invalid ({_count(self.errors, 'error')}, {_count(self.warnings, 'warning')}), {self.skipped} skipped"
         )
 
 
@@ -169,6 +171,8 @@ def result_dict(result: Result) -> dict[str, Any]:
         made["code"] = result.code
     if result.message:
         made["message"] = result.message
+    if result.update is not None:
+        made["update"] = result.update
     made["errors"] = [finding_dict(each) for each in result.errors]
     made["warnings"] = [finding_dict(each) for each in result.warnings]
     return made

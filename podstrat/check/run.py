@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from podstrat.check import inputs, workers
+from podstrat.check.judge import Judge
 from podstrat.check.report import Result, Summary, Unread
 
 if TYPE_CHECKING:
@@ -29,12 +30,17 @@ class Run(NamedTuple):
     summary: Summary
     progress: Callable[[int], None]
     """Is told how many bytes have been done."""
+    judge: Judge | None = None
+    """One that judges otherwise; it works in this process."""
 
     def results(self) -> Iterator[Result]:
         """The results, in the order of files and documents."""
         count = self.jobs or _processes(self.sources)
         pieces = self._pieces()
-        done = workers.alone(pieces, self.settings) if count == 1 else workers.together(pieces, self.settings, count)
+        if count == 1 or self.judge:
+            done = workers.alone(pieces, self.judge or Judge(self.settings))
+        else:
+            done = workers.together(pieces, self.settings, count)
         file, before = "", 0
         for piece, checked in done:
             if piece.line == 1 or piece.name != file:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -69,7 +68,9 @@ def parse_path(text: str) -> TemplatePath:
     kind, _, group = whole.partition(".")
     steps = tuple(re.findall(r"\[\*\]|[^.\[\]]+", path))
     if not steps or "".join(steps) != path.replace(".", "") or (equals and not kind):
-        raise ValueError(f"{text!r} is no template path: write KIND.GROUP=spec.template, KIND=spec.items[*].template or spec.template")
+        raise ValueError(
+            f"{text!r} is no template path: write KIND.GROUP=spec.template, KIND=spec.items[*].template or spec.template"
+        )
     return TemplatePath(kind, group or None, tuple("*" if step == "[*]" else step for step in steps))
 
 
@@ -133,5 +134,3 @@ def _places(value: Any, steps: tuple[str, ...], at: Place) -> Iterator[Place]:
             yield from _places(item, rest, (*at, i))
     elif isinstance(value, dict) and first in value:
         yield from _places(value[first], rest, (*at, first))
-
-

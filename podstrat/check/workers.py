@@ -12,18 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from podstrat.check.inputs import Piece
-    from podstrat.check.judge import Settings
+    from podstrat.check.judge import Judge, Settings
     from podstrat.check.reading import Checked
 
 JOB = 1 << 18
 """Bytes of a job: many small files, or one piece of a large one."""
 
 
-def alone(pieces: Iterable[Piece], settings: Settings) -> Iterator[tuple[Piece, Checked]]:
+def alone(pieces: Iterable[Piece], judge: Judge) -> Iterator[tuple[Piece, Checked]]:
     """Everything in this process."""
-    from podstrat.check.judge import Judge
-
-    judge = Judge(settings)
     for piece in pieces:
         yield piece, reading.check(piece, judge)
 

@@ -12,8 +12,9 @@ from goyaml import scalars
 if TYPE_CHECKING:
     from podstrat.check.places import Place
 
-_PLAIN = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9 _./@+,()=-]|:(?=[^ ]))*(?<! )")
-_NUMBER_LIKE = re.compile(r"[-+.]?[0-9][0-9a-fA-F_.:xobXOB]*(?:[eE][-+]?[0-9]+)?")
+_PLAIN = re.compile(r"[A-Za-z0-9_/](?:[A-Za-z0-9 _./@+,()=-]|:(?=[^ ]))*(?<! )")
+# Numbers, times and dates of whatever YAML.
+_NUMBER_LIKE = re.compile(r"[-+.]?[0-9][0-9a-fA-F_.:xobXOB]*(?:[eE][-+]?[0-9]+)?|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*")
 _WORDS = frozenset(word.lower() for word in scalars.WORDS) | {"=", "<<"}
 _UNPRINTED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 

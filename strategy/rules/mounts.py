@@ -27,7 +27,7 @@ def each(container: dict[str, Any], at: str, volumes: Volumes) -> Errors:
 
     Upstream: ValidateVolumeMounts
     """
-    devices = {device["name"]: device["devicePath"] for device in container["volumeDevices"]} if "volumeDevices" in container else {}
+    devices = {device["name"]: device["devicePath"] for device in container.get("volumeDevices") or ()}
     paths: set[str] = set()
     for i, mount in enumerate(container["volumeMounts"]):
         name, path = mount["name"], mount["mountPath"]

@@ -158,10 +158,14 @@ def test_groups():
     listed = discovery.api_group_list()
     assert (listed["kind"], listed["apiVersion"]) == ("APIGroupList", "v1")
     assert [each["name"] for each in listed["groups"]] == [
+        "apps",
         "authentication.k8s.io",
         "authorization.k8s.io",
+        "networking.k8s.io",
         "policy",
+        "rbac.authorization.k8s.io",
         "admissionregistration.k8s.io",
+        "scheduling.k8s.io",
         "coordination.k8s.io",
         "resource.k8s.io",
     ]
@@ -174,12 +178,12 @@ def test_groups():
     }
 
 
-@pytest.mark.parametrize("group", ["", "apps", "policy/v1"])
+@pytest.mark.parametrize("group", ["", "batch", "policy/v1"])
 def test_no_such_group(group):
     assert discovery.api_group(group) is None
 
 
-@pytest.mark.parametrize("group, version", [("", "v2"), ("apps", "v1"), ("policy", "v1beta1")])
+@pytest.mark.parametrize("group, version", [("", "v2"), ("batch", "v1"), ("policy", "v1beta1")])
 def test_no_such_version(group, version):
     assert discovery.api_resource_list(group, version) is None
 

@@ -156,7 +156,7 @@ def object_without_metadata(path: Path) -> None:
 def of_a_kind_not_served(path: Path) -> None:
     made(path)
     with sqlite3.connect(path) as database:
-        database.execute("UPDATE objects SET api_group = 'apps', resource = 'deployments' WHERE name = 'p1'")
+        database.execute("UPDATE objects SET api_group = 'batch', resource = 'jobs' WHERE name = 'p1'")
     database.close()
 
 
@@ -187,7 +187,7 @@ def made(path: Path) -> None:
         pytest.param(counter_behind, "damaged: the counter is behind the objects", id="counter-behind"),
         pytest.param(object_not_json, "damaged: an object is not JSON", id="not-json"),
         pytest.param(object_without_metadata, "damaged: an object has no metadata", id="no-metadata"),
-        pytest.param(of_a_kind_not_served, "holds deployments.apps, which this release does not serve", id="kind-not-served"),
+        pytest.param(of_a_kind_not_served, "holds jobs.batch, which this release does not serve", id="kind-not-served"),
         pytest.param(page_overwritten, "damaged", id="page-overwritten"),
         pytest.param(lambda path: path.mkdir(), "not a database", id="directory"),
     ],

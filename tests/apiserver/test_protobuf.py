@@ -315,8 +315,8 @@ PREFIX = "provided data does not appear to be a protobuf message, expected prefi
             id="no-version",
         ),
         pytest.param(
-            b"k8s\x00" + field(1, field(1, "apps/v1") + field(2, "Deployment")),
-            'Deployment in version "apps/v1" is not supported as protobuf: send it as JSON',
+            b"k8s\x00" + field(1, field(1, "batch/v1") + field(2, "Job")),
+            'Job in version "batch/v1" is not supported as protobuf: send it as JSON',
             id="kind-that-is-not-served",
         ),
         pytest.param(

@@ -277,7 +277,7 @@ async def test_devices_that_cannot_exist_are_left_out_with_one_note(root):
         await scene.until(lambda: len(scene.changed) == 2)
         assert scene.changed == [{gpu(0, pool="rack/a.b/node-1")}, {gpu(0)}]
         assert scene.notes == ["gpu.example.com: 7 devices have names that no device can have; ignored"]
-        assert len(scene.health) == 2
+        assert scene.health.size() == 2
 
 
 @pytest.mark.scenario(31)

@@ -73,7 +73,7 @@ def test_a_note_is_passed_on():
 def test_what_an_unregistered_endpoint_says_is_ignored():
     state = Health()
     assert state.take(report(OLD, says(0)), 0.0).changed == set()
-    assert len(state) == 0
+    assert state.size() == 0
 
 
 @pytest.mark.scenario(27)
@@ -98,7 +98,7 @@ def test_timeouts_are_brought_into_reason(timeout, seconds):
     assert state.look(GPU[0], 100.0 + seconds - 0.001).health == "Healthy"
     assert state.look(GPU[0], 100.0 + seconds) == NOT_KNOWN
     assert state.expire(100.0 + seconds).changed == {GPU[0]}
-    assert len(state) == 0
+    assert state.size() == 0
 
 
 def test_a_refresh_puts_the_deadline_off_and_a_shorter_timeout_brings_it_forward():
@@ -247,7 +247,7 @@ def test_a_device_that_is_missing_from_a_complete_list_is_unknown_at_once():
     assert plugin(state, "a", "b") == {Device(PLUGIN.driver, "", "a"), Device(PLUGIN.driver, "", "b")}
     assert state.take(Report(PLUGIN, [Reading("", "b", "Healthy")], True), 1.0).changed == {Device(PLUGIN.driver, "", "a")}
     assert state.next_deadline() == NEVER
-    assert len(state) == 1
+    assert state.size() == 1
 
 
 # Room
@@ -276,7 +276,7 @@ def test_twenty_thousand_invented_names_and_ever_new_ones_are_held_at_bay():
         notes += outcome.notes
         assert known in outcome.changed or second == 1
         assert state.look(known, float(second)).health == health
-        assert len(state) <= 16384
+        assert state.size() <= 16384
         assert len(state._deadlines) <= 16384 + 1
     assert len(notes) == 0  # the first one was at second 0, and soon there was room again
 
@@ -290,7 +290,7 @@ def test_streams_that_come_and_go_leave_nothing_behind():
         state.take(Closed(session, "bye"), float(number))
         state.take(Unregistered(DRIVER, "/old"), float(number))
         assert len(state._deadlines) <= 300
-    assert len(state) == 0
+    assert state.size() == 0
     assert not state._drivers
 
 
@@ -319,7 +319,7 @@ def test_ten_minutes_of_ten_thousand_devices_leave_things_as_they_were():
     before = objects()
     for number in range(1, 10):
         minute(number)
-    assert len(state) == 10_000
+    assert state.size() == 10_000
     assert len(state._deadlines) <= 10_000
     assert objects() - before < 2000  # 540 devices have a message now that had none
 

@@ -57,6 +57,11 @@ class VirtualClock:
         while sum(seconds > longer_than for seconds in self.slept) < times:
             await self._moved.wait()
 
+    async def until_asleep(self, sleepers):
+        """Waits until so many are asleep."""
+        while sum(not future.done() for _, _, future in self._sleepers) < sleepers:
+            await self._moved.wait()
+
 
 class Halfway:
     """A source of randomness that always takes the middle: back-offs are three quarters of what they could be at most."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from podstrat.check.outputs import Look
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-HOME = "https://github.com/podstrat/podstrat"
 
 RULES = {
     "FieldValueRequired": "A field is missing",
@@ -57,7 +56,6 @@ class Writer:
         driver: dict[str, Any] = {
             "name": "podstrat",
             "version": __version__,
-            "informationUri": HOME,
             "rules": [_rule(name) for name in self._used],
             "properties": {"kubernetesVersion": self._version},
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from podstrat.check.report import Finding, Result, Summary
 
@@ -33,7 +33,10 @@ class Writer:
         if not self._look.quiet:
             for warning in result.warnings:
                 yield from self._finding(result, warning, "warning")
-        if self._look.verbose and not result.errors:
+        if result.update is not None:
+            if not self._look.quiet:
+                yield f"{self._object(result)}: {self._update(result.update)}\n"
+        elif self._look.verbose and not result.errors:
             yield f"{self._object(result)}: {self._styled('good', 'valid')}\n"
 
     def end(self, summary: Summary) -> Iterator[str]:
@@ -45,10 +48,24 @@ class Writer:
     def _object(self, result: Result) -> str:
         return f"{self._styled('path', plain(f'{result.file}:{result.line}'))}: {plain(result.title)}"
 
+    def _update(self, update: dict[str, Any]) -> str:
+        if update["allowed"] is None:
+            return str(update["reason"])
+        if not update["allowed"]:
+            return f"the update is {self._styled('error', 'refused')}"
+        words = f"the update is {self._styled('good', 'allowed')}; generation "
+        generation = update["generation"]
+        if "before" not in generation:
+            return f"{words}stays {generation['after']}"
+        return f"{words}{generation['before']} -> {generation['after']} because {plain(update['reason'])}"
+
     def _finding(self, result: Result, finding: Finding, level: str) -> Iterator[str]:
         where = self._styled("path", plain(f"{result.file}:{finding.line}:{finding.column}"))
         made_from = f" ({plain(result.template)})" if result.template else ""
-        yield f"{where}{made_from}: {self._styled(level, level)}: {plain(finding.message)}\n"
+        first, *rest = finding.message.rstrip("\n").split("\n")
+        yield f"{where}{made_from}: {self._styled(level, level)}: {plain(first)}\n"
+        for line in rest:
+            yield f"    {plain(line)}\n"
         if self._look.quiet:
             return
         yield from self._excerpt(finding)
@@ -77,9 +94,9 @@ def plain(text: str) -> str:
 
 def table(summary: Summary) -> Iterator[str]:
     """The counts by kind, and the fields that were wrong most often."""
-    rows = [("KIND", "VALID", "INVALID", "SKIPPED")]
-    rows += [(plain(kind), *map(str, counts)) for kind, counts in sorted(summary.kinds.items())]
-    rows.append(("all", str(summary.valid), str(summary.invalid), str(summary.skipped)))
+    rows = [["KIND", "VALID", "INVALID", "SKIPPED"]]
+    rows += [[plain(kind), *map(str, counts)] for kind, counts in sorted(summary.kinds.items())]
+    rows.append(["all", str(summary.valid), str(summary.invalid), str(summary.skipped)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for kind, *counts in rows:
         cells = (count.rjust(width) for count, width in zip(counts, widths[1:], strict=True))

@@ -1,0 +1,273 @@
+"""Everybody who is asked about one write, in the server's order: nodes' rules, webhooks that change, webhooks that judge.
+
+Webhooks that change are asked one after the other. If one of them has changed the object, those that were asked before it and
+want to know are asked once more, and that is all: there is no third round. Webhooks that judge are asked all at once.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+import uuid
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from apiserver.admission import attributes as attributes_of
+from apiserver.admission import calling, matching, nodes, patches, review
+from apiserver.admission.attributes import Attributes, Subject
+from apiserver.admission.calling import Caller
+from apiserver.admission.configurations import Hook
+from apiserver.admission.gate import Admission, First, is_exempt
+from apiserver.admission.matching import Invocation
+from apiserver.admission.refusals import Denied, Internal, NotCalled, no_dry_run
+from strategy import errors, gotext, shape
+from strategy.reviewers import Asked, Read
+
+Object = dict[str, Any]
+
+MUTATION = "mutation.webhook.admission.k8s.io/"
+PATCH = "patch.webhook.admission.k8s.io/"
+VALIDATION = "validating.webhook.admission.k8s.io/"
+FAILED_OPEN = "failed-open."
+HARMLESS = ("None", "NoneOnDryRun")
+log = logging.getLogger("podstrat.apiserver")
+
+
+@dataclass(slots=True)
+class Called:
+    """One call of a webhook, as it went."""
+
+    configuration: str
+    webhook: str
+    round: int
+    """1 for the second time."""
+    sent: bytes = b""
+    """The AdmissionReview that was sent; empty if it did not come to that."""
+    answer: Object | None = None
+    """The AdmissionReview that came back."""
+    patch: list[Any] = field(default_factory=list)
+    """The operations that it wants."""
+    changed: bool = False
+    """Whether they made another object of it."""
+    error: str = ""
+    """Why it could not be asked, or its answer not be used."""
+    seconds: float = 0.0
+
+    @property
+    def request(self) -> Object:
+        """The request in the AdmissionReview that was sent."""
+        return json.loads(self.sent)["request"] if self.sent else {}
+
+
+class Chain:
+    """Everybody who is asked about one write. What they say besides yes and no is kept here."""
+
+    def __init__(self, admission: Admission, subject: Subject, first: First) -> None:
+        self._admission = admission
+        self._subject = subject
+        self._first = first
+        self.annotations: dict[str, str] = {}
+        """What the audit log of the real server would say."""
+        self.calls: list[Called] = []
+
+    def change(self, asked: Asked, read: Read) -> tuple[Object | None, Sequence[str]]:
+        """Upstream: reinvoker.Admit"""
+        turn = _Mutation(self, self._admission, attributes_of.of(self._subject, asked), read)
+        try:
+            for number in (0, 1):
+                self._in_tree(turn.attributes)
+                if not is_exempt(self._subject.kind):
+                    turn.round(number)
+                if not turn.again:
+                    break
+        except errors.ApiError as error:
+            error.warnings = (*turn.warnings, *error.warnings)
+            raise
+        return turn.attributes.new, turn.warnings
+
+    def _in_tree(self, attributes: Attributes) -> None:
+        self._first(attributes)
+        if self._admission.node_restriction:
+            nodes.check(attributes, self._admission.store)
+
+    def confirm(self, asked: Asked) -> Sequence[str]:
+        """Upstream: validatingDispatcher.Dispatch"""
+        if is_exempt(self._subject.kind):
+            return ()
+        admission = self._admission
+        attributes = attributes_of.of(self._subject, asked)
+        asked_for = (matching.invocation(hook, attributes, admission.labels) for hook in admission.configurations.validating())
+        found = [each for each in asked_for if each is not None]
+        if not found:
+            return ()
+        return self._judged(found, attributes)
+
+    def _judged(self, found: list[Invocation], attributes: Attributes) -> Sequence[str]:
+        def judge(invocation: Invocation) -> _Judgement:
+            return _judgement(invocation, attributes, self._admission.caller)
+
+        if len(found) == 1:
+            judgements = [judge(found[0])]
+        else:
+            with ThreadPoolExecutor(len(found)) as threads:
+                judgements = list(threads.map(judge, found))
+        warnings: list[str] = []
+        refusal: errors.ApiError | None = None
+        for index, (invocation, judgement) in enumerate(zip(found, judgements, strict=True)):
+            self.calls.append(judgement.called)
+            self.note(invocation.hook, judgement.verdict, warnings)
+            failed = judgement.failed
+            if isinstance(failed, NotCalled):
+                if self.opens(invocation.hook, failed, f"{VALIDATION}round_0_index_{index}"):
+                    continue
+                failed = Internal(str(failed))
+            refusal = refusal or failed
+        if refusal is not None:
+            refusal.warnings = tuple(warnings)
+            raise refusal
+        return warnings
+
+    def note(self, hook: Hook, verdict: review.Verdict | None, warnings: list[str]) -> None:
+        """What a webhook tells the log and the client, whatever it decides."""
+        if verdict is not None:
+            self.annotations.update({f"{hook.name}/{key}": value for key, value in verdict.annotations.items()})
+            warnings += verdict.warnings
+
+    def opens(self, hook: Hook, failed: NotCalled, key: str) -> bool:
+        """Whether the write goes on without a webhook that could not be asked."""
+        log.warning("Failed calling webhook, failing %s %s: %s", "open" if hook.fails_open else "closed", hook.name, failed)
+        if hook.fails_open:
+            self.annotations[FAILED_OPEN + key] = hook.name
+        return hook.fails_open
+
+
+class _Mutation:
+    """The two rounds of webhooks that change an object.
+
+    Upstream: mutatingDispatcher.Dispatch, webhookReinvokeContext
+    """
+
+    def __init__(self, chain: Chain, admission: Admission, attributes: Attributes, read: Read) -> None:
+        self._chain = chain
+        self._admission = admission
+        self._hooks = admission.configurations.mutating()
+        self._read = read
+        self.attributes = attributes
+        self.warnings: list[str] = []
+        self.again: set[str] = set()
+        """Those who are to be asked once more."""
+        self._asked: set[str] = set()
+        """Those who were asked, and want to know if the object changes later on."""
+
+    def round(self, number: int) -> None:
+        wanted, labels = self.again, self._admission.labels
+        for index, hook in enumerate(self._hooks):
+            invocation = matching.invocation(hook, self.attributes, labels)
+            if invocation is None or (number and hook.uid not in wanted):
+                continue
+            called = Called(hook.configuration, hook.name, number)
+            self._chain.calls.append(called)
+            key = f"round_{number}_index_{index}"
+            try:
+                self._ask(invocation, called, key)
+            except NotCalled as failed:
+                if not self._chain.opens(hook, failed, MUTATION + key):
+                    raise Internal(str(failed)) from None
+            finally:
+                told = {"configuration": hook.configuration, "webhook": hook.name, "mutated": called.changed}
+                self._chain.annotations[MUTATION + key] = json.dumps(told, separators=(",", ":"))
+            if called.changed:
+                self.again = self.again | self._asked
+                self._asked = set()
+            if hook.again:
+                self._asked.add(hook.uid)
+
+    def _ask(self, invocation: Invocation, called: Called, key: str) -> None:
+        hook = invocation.hook
+        verdict = _verdict(invocation, self.attributes, self._admission.caller, called, mutating=True)
+        self._chain.note(hook, verdict, self.warnings)
+        if not verdict.allowed:
+            raise Denied(hook.name, verdict.result)
+        if verdict.patch:
+            self._patch(hook, verdict, called, key)
+
+    def _patch(self, hook: Hook, verdict: review.Verdict, called: Called, key: str) -> None:
+        try:
+            called.patch = patches.operations(verdict.patch)
+        except patches.Undecodable as error:
+            raise _failed(called, f"received undecodable patch in webhook response: {error}") from None
+        if not called.patch:
+            return
+        new = self.attributes.new
+        if new is None:
+            words = "attempted to modify the object, which is not supported for this operation"
+            raise Internal(f"admission webhook {gotext.quote(hook.name)} {words}")
+        if verdict.patch_type != review.PATCH_TYPE:
+            raise _failed(called, f"unsupported patch type {gotext.quote(verdict.patch_type)}")
+        try:
+            made, called.changed = self._read(patches.apply(new, verdict.patch, called.patch, self._admission.version), new)
+        except (patches.Inapplicable, shape.DecodeError) as error:
+            called.error = str(error)
+            raise Internal(str(error)) from None
+        told = {"configuration": hook.configuration, "webhook": hook.name, "patch": called.patch, "patchType": review.PATCH_TYPE}
+        self._chain.annotations[PATCH + key] = json.dumps(told, separators=(",", ":"))
+        self.attributes = replace(self.attributes, asked=self.attributes.asked._replace(new=made))
+
+
+class _Judgement(NamedTuple):
+    called: Called
+    verdict: review.Verdict | None
+    failed: errors.ApiError | NotCalled | None
+
+
+def _judgement(invocation: Invocation, attributes: Attributes, caller: Caller) -> _Judgement:
+    """What one webhook says to an object that it cannot change any more."""
+    hook = invocation.hook
+    called = Called(hook.configuration, hook.name, 0)
+    try:
+        verdict = _verdict(invocation, attributes, caller, called, mutating=False)
+    except (errors.ApiError, NotCalled) as failed:
+        return _Judgement(called, None, failed)
+    return _Judgement(called, verdict, None if verdict.allowed else Denied(hook.name, verdict.result))
+
+
+def _verdict(invocation: Invocation, attributes: Attributes, caller: Caller, called: Called, *, mutating: bool) -> review.Verdict:
+    """One webhook is asked.
+
+    Upstream: callAttrMutatingHook, callHook
+    """
+    hook = invocation.hook
+    if attributes.asked.dry_run:
+        if hook.side_effects is None:
+            raise _failed(called, "Webhook SideEffects is nil")
+        if hook.side_effects not in HARMLESS:
+            raise no_dry_run(hook.name)
+    try:
+        version = review.version(hook.versions)
+    except review.Unusable as error:
+        raise _failed(called, f"could not create admission objects: {error}") from None
+    uid = str(uuid.uuid4())
+    question = review.question(attributes, invocation.kind, invocation.resource, version, uid)
+    called.sent = json.dumps(question, separators=(",", ":")).encode()
+    began = time.perf_counter()
+    try:
+        answer = caller.post(calling.endpoint(hook.client), called.sent, hook.seconds)
+        called.answer = review.decoded(answer)
+    except calling.NoClient as error:
+        raise _failed(called, f"could not get REST client: {error}") from None
+    except (calling.Unreached, review.Unusable) as error:
+        raise _failed(called, f"failed to call webhook: {error}") from None
+    finally:
+        called.seconds = time.perf_counter() - began
+    try:
+        return review.verdict(called.answer, uid, version, mutating)
+    except review.Unusable as error:
+        raise _failed(called, f"received invalid webhook response: {error}") from None
+
+
+def _failed(called: Called, reason: str) -> NotCalled:
+    called.error = reason
+    return NotCalled(called.webhook, reason)

@@ -1,0 +1,142 @@
+"""What the server would make of a manifest: the stored object as YAML, with a comment wherever it differs from what was sent.
+
+Defaults, fields that are dropped and by which gate, resets, warnings, and errors if there are any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from podstrat import exits
+from podstrat.check import command, options, places, selection, yamltext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from podstrat.check.opening import Opened
+    from podstrat.check.places import Place
+    from strategy.changes import Change
+    from strategy.outcome import Outcome
+
+AT_STORING = "creationTimestamp, uid and resourceVersion come when it is stored"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    options.inputs(parser)
+    options.server(parser)
+    parser.add_argument("-o", "--output", choices=("yaml", "json"), default="yaml", help="default: yaml, with comments")
+    options.configuration(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    import goyaml
+    from podstrat.check import opening
+    from podstrat.check.judge import Judge
+
+    options.configured(args)
+    if args.output not in ("yaml", "json"):
+        args.output = "yaml"  # the configuration file speaks of reports
+    if args.field_validation is None:
+        args.field_validation = "warn"  # unknown fields are part of what is explained
+    judge = Judge(options.settings(args))
+    command.prepare(sys.stdout)
+    count = refused = 0
+    try:
+        for each in opening.everything(options.wanted(args)):
+            chosen = selection.choose(each.object, frozenset(), ())
+            outcome = None if chosen.skip else judge.ask(each.object, chosen)
+            if outcome is None:
+                print(f"podstrat: {each.title}: {chosen.skip or '; '.join(chosen.complaints)}", file=sys.stderr)
+                continue
+            if args.output == "yaml" and count:
+                print("---")
+            print("\n".join(_json(each, outcome) if args.output == "json" else _yaml(each, outcome, judge.settings.version)))
+            count += 1
+            refused += not outcome.ok
+    except goyaml.YamlError as error:
+        print(f"podstrat: {error}", file=sys.stderr)
+        return exits.INVALID
+    if not count:
+        raise exits.BadArguments("nothing to explain: no pod, and nothing with a pod template")
+    return exits.INVALID if refused else exits.OK
+
+
+def _yaml(each: Opened, outcome: Outcome, version: str) -> Iterator[str]:
+    verdict = "accepted" if outcome.ok else f"refused ({outcome.code})"
+    yield f"# {each.title}: {verdict} by Kubernetes {version}"
+    for warning in outcome.warnings:
+        yield f"# warning: {warning}"
+    if outcome.pod is None:
+        if outcome.refusal is not None:
+            yield from (f"# {line}" for line in outcome.refusal.message.split("\n"))
+        return
+    notes, gone = _remarks(each.object.value, outcome)
+    yield from yamltext.lines(_shown(outcome.pod, each.object.value), notes, gone)
+
+
+def _shown(made: dict[str, Any], sent: Any) -> dict[str, Any]:
+    """The object without what only storing it tells."""
+    there = sent.get("metadata") if isinstance(sent.get("metadata"), dict) else {}
+    hidden = {"creationTimestamp", "uid"} - set(there)
+    metadata = {key: value for key, value in made["metadata"].items() if key not in hidden and value is not None}
+    ordered: dict[str, Any] = {key: made[key] for key in ("apiVersion", "kind") if key in made}
+    return {**ordered, **{key: value for key, value in made.items() if key not in ordered}, "metadata": metadata}
+
+
+def _remarks(sent: Any, outcome: Outcome) -> tuple[dict[Place, str], dict[Place, list[str]]]:
+    notes: dict[Place, str] = {}
+    gone: dict[Place, list[str]] = {("metadata",): [AT_STORING]}
+    for error in outcome.errors:
+        place = places.found(error.where, outcome.pod)
+        text = f"ERROR: {error}".partition("\n")[0]
+        notes[place] = f"{notes[place]}; {text}" if place in notes else text
+    for change in outcome.changes:
+        place = _place(change, sent, outcome.pod)
+        if places.found(place, outcome.pod) == place:
+            notes.setdefault(place, _words(change))
+            continue
+        holder = places.found(place[:-1], outcome.pod)
+        there = places.found(place, sent)
+        value = f": {yamltext.scalar(places.at(there, sent))}" if there == place else ""
+        gone.setdefault(holder, []).append(f"{places.text(place[len(holder) :])}{value}  ({_words(change)})")
+    return notes, gone
+
+
+def _place(change: Change, sent: Any, made: Any) -> Place:
+    path = change.path
+    if change.kind == "unknown":  # unknown field "spec.x"
+        path = path.partition('"')[2].removesuffix('"')
+    place = places.parse(path, made)
+    return place if places.found(place, made) == place else places.parse(path, sent)
+
+
+def _words(change: Change) -> str:
+    if change.kind == "generation":
+        return f"generation {change.before} -> {change.after}: {change.reason}"
+    if change.kind == "unknown":
+        return "dropped: unknown field"
+    if change.kind == "dropped":
+        return f"dropped: {change.reason}"
+    if change.kind == "reset":
+        return f"was {yamltext.scalar(change.before)}: {change.reason}"
+    return change.kind
+
+
+def _json(each: Opened, outcome: Outcome) -> Iterator[str]:
+    import json
+
+    made = None if outcome.pod is None else _shown(outcome.pod, each.object.value)
+    yield json.dumps(
+        {
+            "file": each.document.name,
+            "line": each.document.line,
+            "accepted": outcome.ok,
+            "status": outcome.status(),
+            "warnings": list(outcome.warnings),
+            "changes": [change._asdict() for change in outcome.changes] if outcome.pod else [],
+            "object": made,
+        },
+        ensure_ascii=False,
+    )

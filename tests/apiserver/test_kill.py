@@ -1,0 +1,195 @@
+"""A server that is killed loses nothing that it has acknowledged; one that is told to stop does so at once."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podstrat.child import Server
+from podstrat.http import Client
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+MERGE = "application/merge-patch+json"
+WRITES, WRITERS = 2_000, 4
+BROKEN = (OSError, http.client.HTTPException)
+"""How a client sees a server that is suddenly gone."""
+
+
+class Writer:
+    """Makes, changes and removes objects of its own, and remembers what the server has acknowledged."""
+
+    def __init__(self, number: int) -> None:
+        self._random = random.Random(number)
+        self._names = [f"w{number}-{each}" for each in range(40)]
+        self.acknowledged: dict[str, str | None] = dict.fromkeys(self._names)
+        """What is stored under each name; None: nothing."""
+        self.underway: tuple[str, str | None] | None = None
+        """What was asked for and not answered: it may have happened or not."""
+        self.version = 0
+        self.count = 0
+
+    def write(self, client: Client, until: int) -> None:
+        while self.count < until:
+            name, value = self._random.choice(self._names), f"{self.count}"
+            there = self.acknowledged[name] is not None
+            if there and self._random.random() < 0.2:
+                value = None
+            self.underway = (name, value)
+            code, body = self._send(client, name, value, there)
+            assert code in (200, 201), body
+            self.acknowledged[name] = value
+            self.underway = None
+            self.version = max(self.version, int((body["metadata"]).get("resourceVersion", 0)))
+            self.count += 1
+
+    def _send(self, client: Client, name: str, value: str | None, there: bool) -> tuple[int, Any]:
+        if value is None:
+            return client.send("DELETE", f"{MAPS}/{name}")
+        body = {"metadata": {"name": name}, "data": {"value": value, "filling": "x" * 200}}
+        return client.send("PATCH", f"{MAPS}/{name}", body, MERGE) if there else client.send("POST", MAPS, body)
+
+    def agrees(self, stored: dict[str, str]) -> bool:
+        """Whether everything acknowledged is there; what was under way is taken as it is found."""
+        if self.underway is not None:
+            name, value = self.underway
+            if stored.get(name) not in (value, self.acknowledged[name]):
+                return False
+            self.acknowledged[name], self.underway = stored.get(name), None
+        return all(stored.get(name) == value for name, value in self.acknowledged.items())
+
+
+def write_all(server: Server, writers: list[Writer], until: int) -> None:
+    """All writers at once, each until it has written so often or the server is gone."""
+
+    def work(writer: Writer) -> None:
+        with contextlib.suppress(*BROKEN), Client(server.kubeconfig) as client:
+            writer.write(client, until)
+
+    threads = [threading.Thread(target=work, args=(writer,)) for writer in writers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def stored(server: Server) -> tuple[dict[str, str], int]:
+    with Client(server.kubeconfig) as client:
+        page = client.send("GET", MAPS)[1]
+    return {each["metadata"]["name"]: each["data"]["value"] for each in page["items"]}, int(page["metadata"]["resourceVersion"])
+
+
+def kill_at(server: Server, writers: list[Writer], count: int) -> None:
+    while sum(writer.count for writer in writers) < count:
+        time.sleep(0.001)
+    server.stop(signal.SIGKILL)
+
+
+@pytest.mark.parametrize("seed", [pytest.param(n, marks=() if n < 3 else pytest.mark.long) for n in range(50)])
+def test_killed_in_the_middle_of_writes(seed: int, tmp_path: Path) -> None:
+    writers = [Writer(seed * WRITERS + number) for number in range(WRITERS)]
+    at = random.Random(seed).randrange(WRITES // 4, WRITES * 3 // 4)
+    with Server("--data-dir", str(tmp_path)) as server:
+        killer = threading.Thread(target=kill_at, args=(server, writers, at))
+        killer.start()
+        write_all(server, writers, WRITES // WRITERS)
+        killer.join()
+        assert at <= sum(writer.count for writer in writers) < WRITES
+
+        server.start()
+        found, version = stored(server)
+        assert all(writer.agrees(found) for writer in writers)
+        assert version >= max(writer.version for writer in writers)
+
+        for writer in writers:
+            writer.version = 0
+        write_all(server, writers, WRITES // WRITERS)
+        found, last = stored(server)
+        assert sum(writer.count for writer in writers) == WRITES
+        assert all(writer.agrees(found) for writer in writers)
+        assert last > version
+        server.stop()
+    with contextlib.closing(sqlite3.connect(tmp_path / "podstrat.db")) as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def worker_of(server: Server) -> int:
+    assert server.process is not None
+    found = subprocess.run(["pgrep", "-P", str(server.process.pid)], capture_output=True, text=True, check=True)
+    return int(found.stdout.split()[0])
+
+
+def test_a_killed_worker_ends_a_server_in_memory() -> None:
+    with Server() as server:
+        assert server.process is not None
+        os.kill(worker_of(server), signal.SIGKILL)
+        assert server.process.wait(30) == 1
+        said = server.log.read_text()
+        assert said.endswith("podstrat serve: the worker process died, and the objects in memory with it\n")
+        assert "Traceback" not in said
+
+
+def test_a_killed_worker_is_replaced_where_the_data_are_kept(tmp_path: Path) -> None:
+    with Server("--data-dir", str(tmp_path)) as server:
+        with Client(server.kubeconfig) as client:
+            client.send("POST", MAPS, {"metadata": {"name": "kept"}, "data": {"value": "1"}})
+        first = worker_of(server)
+        os.kill(first, signal.SIGKILL)
+        until = time.monotonic() + 30
+        found: dict[str, str] = {}
+        while not found and time.monotonic() < until:
+            with contextlib.suppress(*BROKEN):
+                found, _ = stored(server)
+        assert found == {"kept": "1"}
+        assert worker_of(server) != first
+        assert "Traceback" not in server.log.read_text()
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where servers put what is temporary."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_stop_with_open_watches(sign: signal.Signals, temporary: Path) -> None:
+    taken = []
+    for _ in range(3):
+        with Server() as server, contextlib.ExitStack() as stack:
+            watches = [stack.enter_context(contextlib.closing(_watch(server))) for _ in range(20)]
+            idle = stack.enter_context(Client(server.kubeconfig))
+            assert idle.send("GET", MAPS)[0] == 200
+            ends = [threading.Thread(target=list, args=(each,)) for each in watches]
+            for each in ends:
+                each.start()
+            began = time.monotonic()
+            assert server.stop(sign) == 0
+            taken.append(time.monotonic() - began)
+            # An orderly end: no broken connection, which a thread would have complained about.
+            for each in ends:
+                each.join(30)
+            assert server.log.read_text().count("\n") == 2, server.log.read_text()
+    # The best of three: the machine may be busy with other things.
+    assert min(taken) < 2
+    assert list(temporary.glob("podstrat-[!s]*")) == []
+
+
+def _watch(server: Server) -> Iterator[dict[str, Any]]:
+    with Client(server.kubeconfig) as client:
+        events = client.watch("/api/v1/namespaces?watch=true")
+        next(events)
+        return events

@@ -1,0 +1,86 @@
+"""Beside a kubelet: what its podresources say."""
+
+from __future__ import annotations
+
+import pytest
+
+from node.generated import podresources_pb2
+from node.kubelet import Kubelet
+from node.protocols import wire
+from node.protocols.serving import Refused, Server
+from node.reports import Device
+from tests.node.test_claims import RESOURCE, Books, requesting
+from tests.node.world import VirtualClock
+
+
+class Podresources:
+    """A kubelet's podresources service, as one wants it."""
+
+    def __init__(self, path):
+        self.path = str(path)
+        self.devices = ["gpu-0"]
+        self.trouble = None
+        self.server = None
+
+    async def __aenter__(self):
+        self.server = Server(self.path, {wire.LIST_PODS: self._list})
+        await self.server.start()
+        return self
+
+    async def __aexit__(self, *_):
+        await self.server.stop()
+
+    async def _list(self, _):
+        if self.trouble:
+            raise self.trouble
+        container = {"name": "main", "devices": [{"resource_name": RESOURCE, "device_ids": self.devices}]}
+        return podresources_pb2.ListPodResourcesResponse(
+            pod_resources=[{"name": "train", "namespace": "default", "containers": [container]}]
+        )
+
+
+@pytest.mark.scenario(111)
+async def test_while_the_kubelet_does_not_answer_what_it_said_is_kept_and_marked(root):
+    books, clock = Books(), VirtualClock()
+    uid = books.see(requesting("train"))
+    kubelet = Kubelet(str(root / "pod.sock"), books.claims, clock)
+    missing = await kubelet.ask()
+    assert missing.note.startswith(f"{kubelet.socket}: the kubelet does not answer: ")
+    assert books.claims.stale_since == 1000.0
+    async with Podresources(root / "pod.sock") as service:
+        told = await kubelet.ask()
+        assert told == ({uid}, f"{kubelet.socket}: the kubelet answers again")
+        books.write(told.pods)
+        assert books.claims.stale_since is None
+        service.trouble = Refused("RESOURCE_EXHAUSTED", "rejected by rate limit")
+        clock.advance(10.0)
+        assert "rejected by rate limit (RESOURCE_EXHAUSTED)" in (await kubelet.ask()).note
+        assert (await kubelet.ask()) == (set(), None)
+        assert books.claims.stale_since == 1010.0
+        assert books.shown(uid) == {RESOURCE: {"gpu-0": "Unknown"}}
+    clock.advance(10.0)
+    assert await kubelet.ask() == (set(), None)  # it restarts: the socket is gone
+    assert books.claims.stale_since == 1010.0
+    books.set(Device(RESOURCE, "", "gpu-0"), "Unhealthy")
+    assert books.shown(uid) == {RESOURCE: {"gpu-0": "Unhealthy"}}
+    async with Podresources(root / "pod.sock"):
+        assert (await kubelet.ask()) == (set(), f"{kubelet.socket}: the kubelet answers again")
+    assert books.claims.stale_since is None
+
+
+async def test_the_kubelet_is_asked_now_and_then_and_when_pods_have_changed(root):
+    books, clock = Books(), VirtualClock()
+    uid = books.see(requesting("train", "2"))
+    async with Podresources(root / "pod.sock") as service:
+        kubelet = Kubelet(service.path, books.claims, clock)
+        tellings = kubelet.run()
+        assert (await anext(tellings)).pods == {uid}
+        service.devices = ["gpu-0", "gpu-1"]
+        clock.advance(10.0)
+        kubelet.wake()
+        assert (await anext(tellings)).pods == {uid}
+        await tellings.aclose()
+    assert [each.device.name for holding in books.claims.share(uid, 0.0).holdings for each in holding.devices] == [
+        "gpu-0",
+        "gpu-1",
+    ]
