@@ -113,27 +113,24 @@ class Api:
             if self.store.get(NAMESPACE, "", name) is None:
                 obj = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}}
                 request = Request("create", body=obj, namespace="", now=self.clock(), uid=new_uid(), resource="namespaces")
-                made = self._judge.answer(request, None, NAMESPACE).body
-                self.store.commit([Write(NAMESPACE, "", name, made, 0)], bootstrap=True)
+                made = self._judge.answer(request, None, NAMESPACE)
+                if made.code != 201:
+                    raise errors.BadRequest(made.body["message"])
+                self.store.commit([Write(NAMESPACE, "", name, made.body, 0)], bootstrap=True)
 
-    def load(self, objects: Sequence[Object]) -> None:
+    def load(self, objects: Sequence[Any]) -> None:
         """Objects as if they had been written earlier: stored as they are, in namespaces that are made for them."""
         for obj in objects:
-            kind = BY_KIND.get((obj.get("apiVersion", ""), obj.get("kind", "")))
-            if kind is None or not kind.stored:
-                raise errors.BadRequest(f"{obj.get('kind')} of {obj.get('apiVersion')} is not served")
+            kind = _kind_of(obj)
             metadata = dict(obj.get("metadata") or {})
-            if not metadata.get("name"):
-                raise errors.BadRequest(f"there is a {kind.kind} without a name")
             namespace = metadata.setdefault("namespace", "default") if kind.namespaced else ""
             metadata.setdefault("uid", new_uid())
             metadata.setdefault("creationTimestamp", times.format(self.clock()))
             metadata.pop("resourceVersion", None)
+            stored = {**obj, "metadata": metadata}
+            stored = self.engine.stored(stored) if kind is POD else self._judge.stored(stored, kind)
             if namespace:
                 self.bootstrap([namespace])
-            stored = {**obj, "metadata": metadata}
-            if kind is POD:
-                stored = self.engine.stored(stored)
             self.store.commit([Write(kind, namespace, metadata["name"], stored, None)], bootstrap=True)
 
     def reset(self) -> None:
@@ -394,6 +391,20 @@ class Api:
             info = {"username": call.user.name, "groups": list(call.user.groups)}
             return Reply(201, {**head, "status": {"userInfo": info}})
         return Reply(201, {**head, "spec": body.get("spec") or {}, "status": {"allowed": True}})
+
+
+def _kind_of(obj: Any) -> Kind:
+    """The kind that an object to be loaded calls itself, if it has what it takes to be stored."""
+    if not isinstance(obj, dict):
+        raise errors.BadRequest("there is an item that is no object")
+    named = obj.get("apiVersion"), obj.get("kind")
+    kind = BY_KIND.get((str(named[0]), str(named[1])))
+    if kind is None or not kind.stored:
+        raise errors.BadRequest(f"{named[1]} of {named[0]} is not served")
+    metadata = obj.get("metadata") or {}
+    if not isinstance(metadata, dict) or not metadata.get("name"):
+        raise errors.BadRequest(f"there is a {kind.kind} without a name")
+    return kind
 
 
 def _name_in(answer: Answer, request: Request) -> str:

@@ -51,6 +51,10 @@ class Judge:
         except errors.ApiError as error:
             return Answer(error.code, status.failure(error), warn.headers(error.warnings))
 
+    def stored(self, obj: Object, kind: Kind) -> Object:
+        """An object as it comes out of the server's storage."""
+        return self._pruned(self.decoder.read(obj, kind.kind, kind.api_version, "Ignore")[0], kind)
+
     def _create(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
         if request.patch_type == "apply":
             obj, warnings = self._applied(request, None, kind), list[str]()

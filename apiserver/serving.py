@@ -15,7 +15,6 @@ from typing import Any
 
 import gunicorn.app.base
 from flask import request
-from gunicorn.errors import HaltServer
 
 from apiserver.admission.gate import Admission
 from apiserver.api import Api
@@ -130,7 +129,7 @@ class Application(gunicorn.app.base.BaseApplication):
         told_to_stop = not arbiter.LISTENERS
         if self.settings.data_dir is None and not told_to_stop:
             print("podstrat serve: the worker process died, and the objects in memory with it", file=sys.stderr, flush=True)
-            raise HaltServer("the worker died", 1)
+            raise SystemExit(1)
 
 
 def api(settings: Settings) -> Api:
@@ -155,7 +154,7 @@ def objects_in(path: Path) -> list[dict[str, Any]]:
     except OSError as error:
         raise Started(f"cannot read {path}: {error.strerror}") from None
     except goyaml.YamlError as error:
-        raise Started(f"{path}: {error}") from None
+        raise Started(str(error)) from None
     found: list[dict[str, Any]] = []
     for value in values:
         if not isinstance(value, dict):
@@ -213,20 +212,31 @@ def kubeconfig(settings: Settings, url: str, tls: Tls | None) -> dict[str, Any]:
 
 def _listen(host: str, port: int) -> socket.socket:
     """The socket that is served; bound here, so that a port that is taken is told at once."""
+    if not 0 <= port < 65536:
+        raise Started(f"--port {port}: a port is a number from 0 to 65535")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
         raise Started(f"cannot listen on {host} port {port}: {reason}; another port is --port N, a free one --port 0") from None
+
+
+def _check_writable(path: Path) -> None:
+    if path.is_dir():
+        raise Started(f"cannot write {path}: it is a folder")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Started(f"cannot write {path}: its folder cannot be made: {error.strerror}") from None
+    if not os.access(path.parent, os.W_OK):
+        raise Started(f"cannot write {path}: its folder is not writable")
 
 
 def _check(settings: Settings) -> None:
     """Whatever can be wrong with the settings is found here, before there is a worker to die of it."""
     for path in filter(None, (settings.kubeconfig, settings.ready_file)):
-        folder = path.absolute().parent
-        if path.is_dir() or (folder.exists() and not os.access(folder, os.W_OK)):
-            raise Started(f"cannot write {path}: {'it is a folder' if path.is_dir() else 'its folder is not writable'}")
+        _check_writable(path)
     if settings.data_dir is None and not settings.load:
         return
     try:

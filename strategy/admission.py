@@ -8,10 +8,12 @@ it is, whether it is known here or not.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from strategy import field, gated, prepare, quantity, semantic, shape
+from strategy import field, gated, gates, prepare, quantity, semantic, shape
+from strategy.answers import Server
 from strategy.context import Context, Pod
 from strategy.engine import Engine
 from strategy.errors import BadRequest
@@ -24,7 +26,35 @@ from strategy.types import Types
 ABSENT: Final = object()
 """The value of an edit that takes something away."""
 HEALTH_LISTS: Final = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
-_GATES: Final = tuple(dict.fromkeys([*(row.gate for row in gated.GATED), *gated.MISFITS]))
+GATES: Final = tuple(dict.fromkeys([*(row.gate for row in gated.GATED), *gated.MISFITS]))
+"""The gates that take fields away, in the server's order."""
+
+
+class PolicyError(ValueError):
+    """A gate that says nothing about the fields of pods."""
+
+
+class PolicyEngine(Engine):
+    """An engine whose gates are a cluster's policy: any gate can be off, also one that a server of the release has locked on."""
+
+    def __init__(self, version: str, policy: Mapping[str, bool], switches: Iterable[str] = ()) -> None:
+        super().__init__(version, switches=switches)
+        known = gates.known(version)
+        for gate in policy:
+            if gate not in known or gate not in GATES:
+                raise PolicyError(
+                    f"the gate {gate} guards no field of pods in {version}; those that do: {', '.join(guarding(version))}"
+                )
+        ctx = self._server.ctx
+        on = (ctx.gates | {gate for gate, value in policy.items() if value}) - {
+            gate for gate, value in policy.items() if not value
+        }
+        self._server = Server(replace(ctx, gates=on), shape.Decoder(ctx.types, gated.watch(on, ctx.version)))
+
+
+def guarding(version: str) -> list[str]:
+    """The gates of a release that take fields away."""
+    return [gate for gate in GATES if gate in gates.known(version)]
 
 
 class Edit(NamedTuple):
@@ -301,7 +331,7 @@ def gated_fields(reviewed: Reviewed) -> list[Dropped]:
     pod = _decoded(reviewed.engine, reviewed.pod).value
     part = "status." if reviewed.subresource == "status" else "spec."
     found = []
-    for gate in _GATES:
+    for gate in GATES:
         if gate in seen:
             # One gate at a time: the places of what it drops are looked at before another one renumbers a list.
             for name, path in gated.drop_disabled(pod, reviewed.read_old(), reviewed.ctx, {gate}):

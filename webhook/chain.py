@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from strategy import admission, errors
-from strategy.admission import Reviewed
+from strategy.admission import PolicyEngine, Reviewed
 from strategy.engine import Engine
 from webhook import decisions
 from webhook.concerns import gated, generation, health, observed, preflight
@@ -39,7 +39,7 @@ class Chain:
         self.decisions = decisions.decide(settings)
         stricter = frozenset(settings.strict_rules)
         switches = ("UniqueResourceHealthNames",) if UNIQUE_NAMES in stricter else ()
-        self.engine = Engine(rules_version(settings.server_version), settings.feature_gates, switches=switches)
+        self.engine = PolicyEngine(rules_version(settings.server_version), settings.feature_gates, switches)
         self._phases: dict[Phase, tuple[tuple[str, Concern], ...]] = {
             "mutate": tuple(self._mutating(settings)),
             "validate": tuple(self._validating(settings, stricter)),

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from strategy import gates
+from strategy import admission, gates
 from strategy.rules import stricter
 
 # Two underscores: a Service called podstrat-webhook puts PODSTRAT_WEBHOOK_PORT=tcp://... into every pod of its namespace.
@@ -166,12 +166,13 @@ class Settings(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Settings:
-        gates.enabled(rules_version(self.server_version), self.feature_gates)
+        rules = rules_version(self.server_version)
+        for setting, named in (("feature_gates", self.feature_gates), ("gated_actions", self.gated_actions)):
+            for gate in named:
+                if gate not in admission.guarding(rules):
+                    choice = ", ".join(admission.guarding(rules))
+                    raise ValueError(f"{setting}: {gate} guards no field of pods in {rules}; those that do: {choice}")
         gates.enabled(gates.parse_version(self.preflight_version), self.preflight_gates)
-        known = gates.known(rules_version(self.server_version))
-        for gate in self.gated_actions:
-            if gate not in known:
-                raise ValueError(f"gated_actions: {gate} is no gate of {rules_version(self.server_version)}")
         if self.threads < self.concurrency + self.waiting:
             raise ValueError("threads: must be at least concurrency + waiting, or nobody is free to turn others away")
         return self

@@ -95,4 +95,6 @@ def _quoted(value: str) -> str:
 
 def _escaped(match: re.Match[str]) -> str:
     number = ord(match[0])
+    if 0xD800 <= number <= 0xDFFF:
+        return "\ufffd"  # half a pair, which YAML cannot say
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"

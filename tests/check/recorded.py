@@ -74,7 +74,12 @@ SPELLINGS = (
     (r"(projected\.sources\[\d+\]\.downwardAPI)\.", r"\1.items[*]."),
     (r"(volumes\[\d+\]\.projected)\.path$", r"\1.sources[*].serviceAccountToken.path"),
     (r"(\.volumeMounts)\.(\w+)$", r"\1[*].\2"),
-    (r"(\.resizePolicy)$", r"\1[*].resourceName"),
+    (r"(\.resizePolicy|\.envFrom|\.ownerReferences|\.downwardAPI\.items)$", r"\1[*]"),
+    (r"(\.downwardAPI)$", r"\1.items[*]"),
+    (r"(\.fieldRef)$", r"\1.fieldPath"),
+    (r"(volumeClaimTemplate\.spec)$", r"\1.dataSource"),
+    (r"(volumeClaimTemplate\.spec\.dataSource(?:Ref)?)$", r"\1.apiGroup"),
+    (r"(annotations\.scheduler\.alpha\.kubernetes\.io/tolerations)\[.*", r"\1"),
     (r"(spec)\.resources\.containers(\[\d+\])\[([^\]]*)\]\.limits", r"\1.containers\2.resources.limits[\3]"),
     (r"(resources\.)requests\[", r"\1limits["),  # requests that nobody wrote are the limits
     (r"(resources\.)limits$", r"\1requests[*]"),  # what a limit is missing for
@@ -109,15 +114,14 @@ class Marks:
 
 
 def expected(field: str, value: Any, body: Any, marks: Marks) -> set[Mark]:
-    """The places of an error that count as exact: the field; in it the value or key that is shown; the parent of an absent one."""
+    """The places that count as exact: the field; in it the value or key that is shown; of an absent field its parent."""
     there: set[Mark] = set()
     absent: set[Mark] = set()
     for place in _meanings(field, body):
         if place not in marks.values:
             absent |= marks.parent(place)
             continue
-        inside = _shown(value, body, place, marks)
-        there |= inside or {marks.values[place]}
+        there |= {marks.values[place]} | _shown(value, body, place, marks)
     return there or absent
 
 

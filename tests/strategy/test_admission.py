@@ -353,6 +353,21 @@ def _spec(engine: Engine, pod: Pod) -> Any:
     return engine.stored({**pod, "spec": made["spec"]})["spec"]
 
 
+def test_a_policy_switches_off_what_no_server_can() -> None:
+    engine = admission.PolicyEngine("1.37", {"ImageVolume": False, "ContainerStopSignals": True})
+    found = admission.gated_fields(Reviewed(engine, GATED))
+    assert {each.gate for each in found} >= {"ImageVolume"}
+    assert "ContainerStopSignals" not in {each.gate for each in found}
+    edited = Reviewed(engine, GATED).edited(each.edit for each in found).pod
+    assert [volume["name"] for volume in edited["spec"]["volumes"]] == ["a", "p"]
+    assert [mount["name"] for mount in edited["spec"]["containers"][0]["volumeMounts"]] == ["a"]
+
+
+def test_a_policy_about_nothing_is_refused() -> None:
+    with pytest.raises(admission.PolicyError, match=r"the gate PodDeletionCost guards no field of pods in 1\.37"):
+        admission.PolicyEngine("1.37", {"PodDeletionCost": False})
+
+
 def test_what_a_gate_takes_along() -> None:
     pod = make.pod(containers=[{"name": "c", "image": "i", "lifecycle": {"stopSignal": "SIGTERM"}}])
     (found,) = admission.gated_fields(Reviewed(Engine("1.37"), pod))

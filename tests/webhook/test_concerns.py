@@ -161,6 +161,12 @@ def test_gated_fields(settings: Pod, allowed: bool, operations: list[Pod], warni
         assert response["auditAnnotations"] == {"refused-by": "gated_fields"}
 
 
+def test_a_policy_is_not_bound_to_what_a_server_can_switch_off() -> None:
+    pod = make.pod(volumes=[{"name": "v", "image": {"reference": "r"}}, {"name": "w", "emptyDir": {}}])
+    response = Webhook(feature_gates="ImageVolume=false", gated_action="drop", generation="off").mutate(pod)
+    assert patch(response) == [{"op": "remove", "path": "/spec/volumes/0"}]
+
+
 def test_a_stored_pod_that_uses_it_may_go_on() -> None:
     webhook = Webhook(gated_action="refuse")
     assert webhook.mutate(with_image(SIGNAL, "i:2"), SIGNAL)["allowed"]
@@ -294,8 +300,6 @@ def test_several_concerns_refuse_in_one_answer() -> None:
 
 # ---- preflight -------------------------------------------------------------------------------------
 
-NEW_FIELD = make.pod(schedulingGroup={"podGroupName": "g"})
-
 
 @pytest.mark.parametrize(
     "settings, phase, warnings",
@@ -306,7 +310,7 @@ NEW_FIELD = make.pod(schedulingGroup={"podGroupName": "g"})
             "validate",
             [
                 'Kubernetes 1.37 would refuse this pod: spec.restartPolicy: Unsupported value: "Often": '
-                'supported values: "Always", "Never", "OnFailure"'
+                'supported values: "Always", "OnFailure", "Never"'
             ],
             id="warn",
         ),
