@@ -5,6 +5,7 @@ Free of any web framework: a Call in, a Reply out.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import uuid
@@ -88,6 +89,17 @@ def new_suffix() -> str:
     return "".join(random.choices(SUFFIX_LETTERS, k=5))
 
 
+class NamespaceTerminating(errors.Forbidden):
+    """Clients that make things know this one by its cause, and give up."""
+
+    def __init__(self, resource: str, name: str, namespace: str) -> None:
+        text = f"unable to create new content in namespace {namespace} because it is being terminated"
+        super().__init__(resource, name, text)
+        message = f"namespace {namespace} is being terminated"
+        cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
+        self.details = {**(self.details or {}), "causes": [cause]}
+
+
 class Api:
     """The resources of one server."""
 
@@ -131,7 +143,9 @@ class Api:
             stored = self.engine.stored(stored) if kind is POD else self._judge.stored(stored, kind)
             if namespace:
                 self.bootstrap([namespace])
-            self.store.commit([Write(kind, namespace, metadata["name"], stored, None)], bootstrap=True)
+            # What has been kept from an earlier start is newer.
+            if self.store.get(kind, namespace, metadata["name"]) is None:
+                self.store.commit([Write(kind, namespace, metadata["name"], stored, 0)], bootstrap=True)
 
     def reset(self) -> None:
         """Back to what was there in the beginning."""
@@ -278,6 +292,8 @@ class Api:
                     body = made.obj
             if target.kind is NAMESPACE:
                 self._empty_if_terminating(body)
+            elif any(write.obj is None for write in writes):
+                self._end_if_empty(target.namespace)
         return Reply(answer.code, body, answer.warnings)
 
     def _writes(self, answer: Answer, entry: Entry | None, target: Target) -> Iterator[Write]:
@@ -339,8 +355,7 @@ class Api:
         if entry is None:
             raise errors.NotFound("namespaces", request.namespace)
         if "deletionTimestamp" in entry.obj["metadata"] and not request.subresource:
-            text = f"unable to create new content in namespace {request.namespace} because it is being terminated"
-            raise errors.Forbidden(request.resource, name, text)
+            raise NamespaceTerminating(request.resource, name, request.namespace)
 
     def _empty_if_terminating(self, namespace: Object) -> None:
         """What is in a namespace goes with it, and then the namespace itself, as the namespace controller would do it."""
@@ -349,24 +364,31 @@ class Api:
             self._empty(metadata["name"])
 
     def _empty(self, name: str) -> None:
-        left = False
         for kind in self._namespaced():
             for entry in self.store.list(kind, name)[0]:
-                left |= not self._purge(kind, entry)
-        empty = self.store.get(NAMESPACE, "", name)
-        if empty is not None and not left and not empty.obj["metadata"].get("finalizers"):
-            self.store.commit([Write(NAMESPACE, "", name, None, empty.version)])
+                self._purge(kind, entry)
+        self._end_if_empty(name)
+
+    def _end_if_empty(self, name: str) -> None:
+        """A namespace that was only waiting for the last of its objects goes with it."""
+        entry = self.store.get(NAMESPACE, "", name)
+        if entry is None or "deletionTimestamp" not in entry.obj["metadata"] or entry.obj["metadata"].get("finalizers"):
+            return
+        if any(self.store.list(kind, name)[0] for kind in self._namespaced()):
+            return
+        # Whoever else has changed it has looked after it, too.
+        with contextlib.suppress(Changed):
+            self.store.commit([Write(NAMESPACE, "", name, None, entry.version)])
 
     def _namespaced(self) -> Iterable[Kind]:
         return (kind for kind in self.store.kinds if kind.namespaced)
 
-    def _purge(self, kind: Kind, entry: Entry) -> bool:
-        """Removes an object at once, unless finalizers hold it. Whether it is gone."""
+    def _purge(self, kind: Kind, entry: Entry) -> None:
+        """Removes an object at once, unless finalizers hold it."""
         metadata = entry.obj["metadata"]
         target = Target(kind, metadata["namespace"], metadata["name"])
         body = json.dumps({"gracePeriodSeconds": 0}).encode()
         self._write("delete", Call("DELETE", target, {}, body, negotiation.JSON, user=NAMESPACE_CONTROLLER))
-        return self.store.get(kind, target.namespace, target.name) is None
 
     def _delete_collection(self, call: Call) -> Reply:
         """Deletes whatever the selectors select, each as if it had been deleted alone; answers with what was there."""

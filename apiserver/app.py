@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from flask import Flask, Response, request
-from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+from werkzeug.exceptions import ClientDisconnected, HTTPException, RequestEntityTooLarge
 
-from apiserver import faults, negotiation, paths
+from apiserver import faults, negotiation, paths, watching
 from apiserver.api import Api, Call, Reply, Target, refusal
 from apiserver.auth import ANONYMOUS, Authenticator, Unauthorized, User
 from apiserver.documents import Documents
@@ -24,6 +24,8 @@ from strategy import errors
 
 SEND_SECONDS = 30.0
 """How long a watcher may leave its socket full; it can resume where it was."""
+CHUNK, DRAINED = 2**16, 2**26
+"""How much of a body that is too long is read before it is refused: a client that is still sending would not hear it."""
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 log = logging.getLogger("podstrat.apiserver")
 
@@ -93,6 +95,7 @@ class Http:
             app.add_url_rule("/podstrat/faults", "faults", self.fault, methods=["GET", "POST", "DELETE"])
         for path in ("/", "/<path:rest>"):
             app.add_url_rule(path, path, self.document, methods=METHODS, provide_automatic_options=False)
+        app.before_request(_take_body)
         app.register_error_handler(Exception, self.failed)
         return app
 
@@ -124,7 +127,11 @@ class Http:
         if fault is None:
             return self.api.handle(call)
         if fault.answer is not None:
-            raise faults.refusal(fault.answer, fault.retry_after, call.target)
+            error = faults.refusal(fault.answer, fault.retry_after, call.target)
+            if fault.answer == 410 and _method(call) == "WATCH":
+                # A watch that cannot go back so far has begun when that turns out.
+                return Reply(200, stream=iter([watching.refusal(error)]))
+            raise error
         if fault.hang is not None:
             time.sleep(fault.hang)
         reply = self.api.handle(call)
@@ -133,10 +140,9 @@ class Http:
         return reply
 
     def _user(self) -> User:
-        headers = request.headers
-        if "Impersonate-User" in headers:
+        if any(name.startswith("HTTP_IMPERSONATE_") for name in request.environ):
             raise NoImpersonation()
-        return self._authenticator.user(headers.get("Authorization", ""), self._certificate())
+        return self._authenticator.user(request.headers.get("Authorization", ""), self._certificate())
 
     # ---- everything else -------------------------------------------------------------------------------
 
@@ -202,12 +208,26 @@ class Http:
         return _response(reply)
 
 
+def _take_body() -> None:
+    """Reads what was sent, also where nobody wants it: what is left of it would be taken for the next request."""
+    try:
+        request.get_data()
+    except RequestEntityTooLarge:
+        rest = request.environ["wsgi.input"]
+        for _ in range(DRAINED // CHUNK):
+            if not rest.read(CHUNK):
+                break
+        raise
+    except (OSError, ClientDisconnected):
+        raise errors.BadRequest("the body of the request cannot be read") from None
+
+
 def _call(target: Target, user: User) -> Call:
     return Call(
         request.method,
         target,
         request.args.to_dict(flat=False),
-        request.get_data(cache=False) if request.method != "GET" else b"",
+        request.get_data() if request.method != "GET" else b"",
         request.headers.get("Content-Type", ""),
         request.headers.get("Accept", ""),
         request.headers.get("User-Agent", ""),

@@ -48,7 +48,7 @@ class Fault:
     name: str = ""
     times: int = 1
     answer: int | None = None
-    """The code of an answer: 409, 410, 429, 500 or 503."""
+    """The code of an answer: 409, 410, 429, 500 or 503. A watch gets 410 as an event, as from a real server."""
     retry_after: int = 1
     """Seconds that an answer 429 or 503 asks the client to wait."""
     hang: float | None = None
@@ -119,7 +119,7 @@ def refusal(code: int, retry_after: int, target: Target) -> errors.ApiError:
     if code == 409:
         return errors.Conflict(resource, target.name, MODIFIED)
     if code == 410:
-        return Expired("The resourceVersion for the provided watch is too old.")
+        return Expired("too old resource version: 1 (2)")
     if code == 429:
         return errors.TooManyRequests("Too many requests, please try again later.", wait)
     if code == 503:

@@ -31,7 +31,10 @@ from strategy.engine import Engine
 
 THREADS = 512
 """A watch holds a thread for as long as it lasts; threads are made when they are needed."""
-STOP_SECONDS = 1
+FINISH_SECONDS = 1
+"""How long the worker lets requests finish when it is told to stop."""
+STOP_SECONDS = 2
+"""How long it is waited for, then."""
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -85,6 +88,7 @@ class Application(gunicorn.app.base.BaseApplication):
             "worker_class": Worker,
             "threads": THREADS,
             "worker_connections": 4 * THREADS,
+            "limit_request_line": 0,  # selectors and continue tokens stand in it
             "keepalive": 75,
             "timeout": 0,
             "graceful_timeout": STOP_SECONDS,
@@ -112,6 +116,7 @@ class Application(gunicorn.app.base.BaseApplication):
         return Http(self._api, authenticator, _certificate_user, Measures(), self.settings.allow_faults).app()
 
     def _worker_is_ready(self, worker: Any) -> None:
+        worker.cfg.set("graceful_timeout", FINISH_SECONDS)
         port = worker.sockets[0].getsockname()[1]
         announce(self.settings, port, self.tls)
 
@@ -123,6 +128,9 @@ class Application(gunicorn.app.base.BaseApplication):
     def _worker_ends(self, arbiter: Any, worker: Any) -> None:
         if self._api is not None:
             self._api.store.close()
+        if not worker.alive:
+            # Told to stop: an interpreter that ends would wait for the threads whose clients neither speak nor hang up.
+            os._exit(0)
 
     def _worker_has_ended(self, arbiter: Any, worker: Any) -> None:
         """A worker that dies takes what is in memory along: better no server than an empty one."""
@@ -235,6 +243,8 @@ def _check_writable(path: Path) -> None:
 
 def _check(settings: Settings) -> None:
     """Whatever can be wrong with the settings is found here, before there is a worker to die of it."""
+    if not settings.tls and not settings.tokens and settings.host not in LOOPBACK:
+        raise Started(f"nobody could get in: without TLS, {settings.host} needs --token; or listen on 127.0.0.1")
     for path in filter(None, (settings.kubeconfig, settings.ready_file)):
         _check_writable(path)
     if settings.data_dir is None and not settings.load:

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import http
+import json
+import ssl
 from typing import Any
 
+from gunicorn import util
+from gunicorn.http import errors
 from gunicorn.workers.gthread import ThreadWorker
+
+CODES: dict[type[Exception], int] = {
+    errors.ExpectationFailed: 417,
+    errors.LimitRequestHeaders: 431,
+    errors.UnsupportedTransferCoding: 501,
+}
+"""What is wrong with a request that is no HTTP; 400 for all else."""
+NOT_TLS = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+"""As Go's servers say it, which kube-apiserver is one of."""
 
 
 class Worker(ThreadWorker):
@@ -21,3 +35,33 @@ class Worker(ThreadWorker):
 
     def handle_quit(self, sig: int, frame: Any) -> None:
         self.handle_exit(sig, frame)
+
+    def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
+        """What cannot be read as HTTP is refused with a Status, like everything else."""
+        if isinstance(exc, ssl.SSLError):
+            answer = NOT_TLS if exc.reason == "HTTP_REQUEST" else b""
+        elif isinstance(exc, errors.ParseException):
+            answer = refusal(CODES.get(type(exc), 400), str(exc))
+        else:
+            super().handle_error(req, client, addr, exc)
+            return
+        self.log.info("Invalid request from %s: %s", addr, exc)
+        try:
+            util.write_nonblock(client, answer)
+        except OSError:
+            self.log.debug("Nobody is left to hear that.")
+
+
+def refusal(code: int, message: str) -> bytes:
+    """A whole answer of HTTP with a Status in it; it is the last one of its connection."""
+    status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "code": code}
+    if code == 400:
+        status["reason"] = "BadRequest"
+    body = json.dumps(status, separators=(",", ":")) + "\n"
+    lines = (
+        f"HTTP/1.1 {code} {http.HTTPStatus(code).phrase}",
+        "Connection: close",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+    )
+    return "\r\n".join((*lines, "", body)).encode()

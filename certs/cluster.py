@@ -49,6 +49,10 @@ class KubernetesCluster:
         configuration.retries = False
         self._api = client.ApiClient(configuration)
 
+    def close(self) -> None:
+        """Gives up the connections that are kept."""
+        self._api.rest_client.pool_manager.clear()
+
     def get(self, path: str) -> Object | None:
         code, body = self._send("GET", path)
         return None if code == 404 else _good(code, body)

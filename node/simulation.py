@@ -6,6 +6,7 @@
     tell                                                  report again as things are
     quiet        speak                                    do not report changes for now; report them
     end                                                   end the health streams
+    hang NodePrepareResources        answer GetInfo       a call is not answered; it is again
     fail CLAIM-UID permanent no such firmware             preparing this claim fails (permanent, or transient)
     mend CLAIM-UID
     roll                                                  a rolling update: the new driver comes, then the old one goes
@@ -34,7 +35,7 @@ from node.protocols import streams
 from node.reports import HEALTHY, UNHEALTHY, UNKNOWN, Reading
 from node.simulator import DevicePlugin, DraDriver, Failure, Simulated
 
-OK = 0
+OK, USAGE = 0, 2
 STREAMS = {"v1": streams.V1, "v1alpha1": streams.V1ALPHA1, "newer": streams.NEWER, "older": streams.OLDER}
 
 
@@ -51,6 +52,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if not args.driver and not args.resource:
+        print("it has to be something: --driver NAME, --resource NAME or both", file=sys.stderr)
+        return USAGE
     with sys.stdin if args.script == "-" else open(args.script, encoding="utf-8") as script:
         asyncio.run(_run(args, script))
     return OK
@@ -158,6 +162,14 @@ class Simulation:
     async def _do_end(self, _: str) -> None:
         for driver in self.drivers:
             driver.end_streams()
+
+    async def _do_hang(self, rest: str) -> None:
+        for driver in self.drivers:
+            driver.trouble[rest] = "hang"
+
+    async def _do_answer(self, rest: str) -> None:
+        for driver in self.drivers:
+            driver.trouble.pop(rest, None)
 
     async def _do_fail(self, rest: str) -> None:
         uid, kind, error = rest.split(maxsplit=2)

@@ -12,8 +12,9 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from contextlib import aclosing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from node.generated import deviceplugin_pb2, dra_pb2, registration_pb2
 from node.protocols import calls, registration, serving, streams, wire
@@ -103,7 +104,7 @@ class Simulated(ABC):
         self._servers: list[serving.Server] = []
         self._asked = asyncio.Event()
 
-    async def __aenter__(self) -> Any:
+    async def __aenter__(self) -> Self:
         await self.start()
         return self
 
@@ -156,8 +157,9 @@ class Simulated(ABC):
 
         async def many(request: Any) -> AsyncGenerator[Any, None]:
             await self._before(name, request)
-            async for answer in handler(request):
-                yield answer
+            async with aclosing(handler(request)) as answers:
+                async for answer in answers:
+                    yield answer
 
         return many if method.streams else one
 
@@ -234,8 +236,9 @@ class DraDriver(Simulated):
 
     def _watch(self, stream: Stream) -> Callable[[Any], AsyncGenerator[Any, None]]:
         async def watch(_: Any) -> AsyncGenerator[Any, None]:
-            async for item in self.audience.stream(list(self.devices.values())):
-                yield stream.write(item) if isinstance(item, list) else item
+            async with aclosing(self.audience.stream(list(self.devices.values()))) as items:
+                async for item in items:
+                    yield stream.write(item) if isinstance(item, list) else item
 
         return watch
 
@@ -315,14 +318,15 @@ class DevicePlugin(Simulated):
 
     async def register(self) -> None:
         request = deviceplugin_pb2.RegisterRequest(version=self.version, endpoint=self.socket.name, resource_name=self.resource)
-        await calls.call(str(self.kubelet), wire.REGISTER, request, timeout=5.0)
+        await calls.call(str(self.kubelet), wire.REGISTER, request, timeout=30.0)
 
     async def _options(self, _: Any) -> Any:
         return deviceplugin_pb2.DevicePluginOptions(get_preferred_allocation_available=True)
 
     async def _list_and_watch(self, _: Any) -> AsyncGenerator[Any, None]:
-        async for item in self.audience.stream(list(self.devices.values())):
-            yield self._list(item) if isinstance(item, list) else item
+        async with aclosing(self.audience.stream(list(self.devices.values()))) as items:
+            async for item in items:
+                yield self._list(item) if isinstance(item, list) else item
 
     def _list(self, readings: Iterable[Reading]) -> Any:
         answer = deviceplugin_pb2.ListAndWatchResponse()

@@ -23,13 +23,14 @@ class NotStarted(Exception):
 class Server:
     """One server of one's own. Its folder, with the kubeconfig in it, goes with it."""
 
-    def __init__(self, *arguments: str, python: str = sys.executable) -> None:
+    def __init__(self, *arguments: str, python: str = sys.executable, log_requests: bool = False) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="podstrat-server-")
         self.folder = Path(self._folder.name)
         self.kubeconfig = self.folder / "kubeconfig"
         self.log = self.folder / "log"
         self._ready = self.folder / "ready"
-        self._arguments = (python, "-m", "podstrat", "serve", "--port", "0", "-q", *arguments)
+        quiet = () if log_requests else ("--quiet",)
+        self._arguments = (python, "-m", "podstrat", "serve", "--port", "0", *quiet, *arguments)
         self.process: subprocess.Popen[bytes] | None = None
         self.url = ""
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal, get_args, get_origin
 
 from podstrat import __version__, exits
+from podstrat.install import actions
 from webhook import decisions, settings
 
 GROUPS = (("where", "host"), ("how much", "workers"), ("certificates", "certificates"), ("what", "server_version"))
@@ -37,6 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
             "|".join(get_args(field.annotation)) if get_origin(field.annotation) is Literal else name.rpartition("_")[2].upper()
         )
         group.add_argument(f"--{name.replace('_', '-')}", default=argparse.SUPPRESS, metavar=metavar, help=help_text)
+    actions.add(parser)
 
 
 def _text(value: object) -> str:
@@ -44,6 +46,8 @@ def _text(value: object) -> str:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.action:
+        return actions.run(args)
     flags = {name: value for name, value in vars(args).items() if name in settings.Settings.model_fields}
     try:
         loaded = settings.load(os.environ, flags, args.config)

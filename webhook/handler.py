@@ -32,6 +32,8 @@ from webhook.review import API_VERSION, KIND, Request, Response, Review, answer
 from webhook.turnstile import Turnstile
 
 BODY_LIMIT = 7 * 1024 * 1024
+DISCARDED = 4 * BODY_LIMIT
+"""How much of a body that is too large is read for the sake of an answer."""
 JSON = "application/json"
 PHASES: dict[str, Phase] = {"/mutate": "mutate", "/validate": "validate"}
 REASONS = {
@@ -138,10 +140,13 @@ def _body(environ: dict[str, Any]) -> bytes:
         length = int(environ.get("CONTENT_LENGTH") or -1)
     except ValueError:
         raise errors.BadRequest("the content length is not a number") from None
-    if length > BODY_LIMIT:
-        raise errors.TooLarge(f"Request entity too large: limit is {BODY_LIMIT}")
-    body: bytes = environ["wsgi.input"].read(length if length >= 0 else BODY_LIMIT + 1)
+    source = environ["wsgi.input"]
+    body: bytes = source.read(length if 0 <= length <= BODY_LIMIT else BODY_LIMIT + 1)
     if len(body) > BODY_LIMIT:
+        # Most clients look for an answer only when all has been sent.
+        left = DISCARDED
+        while left > 0 and (thrown := len(source.read(65536))):
+            left -= thrown
         raise errors.TooLarge(f"Request entity too large: limit is {BODY_LIMIT}")
     if not body:
         raise errors.BadRequest("the body is empty")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from typing import Any, cast
 
 import grpc
 import grpc.aio
@@ -12,7 +13,7 @@ import grpc.aio
 from node.protocols import calls
 from node.protocols.wire import Method
 
-Handler = Callable[[Any], Awaitable[Any]] | Callable[[Any], AsyncIterator[Any]]
+Handler = Callable[[Any], Awaitable[Any]] | Callable[[Any], AsyncGenerator[Any, None]]
 """From a request to its answer, or to its answers. Bytes in the place of a message go out as they are."""
 
 
@@ -67,10 +68,12 @@ def _adapted(method: Method, handler: Handler) -> grpc.RpcMethodHandler:
             await context.abort(grpc.StatusCode[refused.code], refused.text)
             raise AssertionError("abort raises") from None
 
-    async def many(request: bytes, context: grpc.aio.ServicerContext) -> AsyncIterator[bytes]:
+    async def many(request: bytes, context: grpc.aio.ServicerContext) -> AsyncGenerator[bytes, None]:
         try:
-            async for answer in handler(method.request.FromString(request)):  # type: ignore[union-attr]
-                yield _bytes(answer)
+            stream = cast("AsyncGenerator[Any, None]", handler(method.request.FromString(request)))
+            async with aclosing(stream) as answers:
+                async for answer in answers:
+                    yield _bytes(answer)
         except Refused as refused:
             await context.abort(grpc.StatusCode[refused.code], refused.text)
         except asyncio.CancelledError:

@@ -57,13 +57,13 @@ def _unknown_field(mistake: Mistake, match: re.Match[str]) -> str:
         return ""
     name = str(mistake.place[-1])
     holder = _type_at(mistake, mistake.place[:-1])
-    if holder is not None:
-        if meant := _close(name, list(mistake.types.fields(holder))):
-            return f"did you mean {meant}?"
-    for home, words in _HOMES:
-        if home != holder and name in mistake.types.fields(home):
-            return f"{name} is a field of {words}: look at the indentation"
-    return ""
+    siblings = {} if holder is None else mistake.types.fields(holder)
+    if name.lower() not in map(str.lower, siblings):
+        for home, words in _HOMES:
+            if home != holder and name in mistake.types.fields(home):
+                return f"{name} is a field of {words}: look at the indentation"
+    meant = _close(name, list(siblings))
+    return f"did you mean {meant}?" if meant else ""
 
 
 # Where a field may belong that stands elsewhere, the likeliest first.
@@ -100,13 +100,13 @@ def _type_at(mistake: Mistake, place: Place) -> str | None:
 
 # ---- wrong types -------------------------------------------------------------------------------------
 
-_YAML_WORDS = re.compile(r":\s+(y|yes|n|no|on|off|true|false)\s*(?:#.*)?$", re.IGNORECASE)
+_YAML_WORDS = re.compile(r"(?:yes|y|no|n|on|off)\b", re.IGNORECASE)
 
 
 def _quote_it(mistake: Mistake, match: re.Match[str]) -> str:
-    word = _YAML_WORDS.search(mistake.finding.source)
-    if match[1] == "bool" and word and word[1].lower() not in ("true", "false"):
-        return f'YAML reads {word[1]} as {str(mistake.value).lower()}; write "{word[1]}" with quotes'
+    word = _YAML_WORDS.match(mistake.finding.source, mistake.finding.column - 1)
+    if match[1] == "bool" and word:
+        return f'YAML reads {word[0]} as {str(mistake.value).lower()}; write "{word[0]}" with quotes'
     value = mistake.value
     if isinstance(value, bool):
         return f'text is wanted: write "{str(value).lower()}" with quotes'

@@ -84,8 +84,9 @@ def ephemeral(spec: dict[str, Any], at: str, ctx: Context, volumes: Volumes) -> 
     for i, container in enumerate(spec["ephemeralContainers"]):
         here = f"{at}.ephemeralContainers[{i}]"
         yield from common(container, here, spec, ctx, volumes)
-        if _is_padded(container.get("image", "")):
-            yield field.invalid(f"{here}.image", container["image"], PADDED)
+        image = container.get("image", "")
+        if image != image.strip(profiles.SPACES):
+            yield field.invalid(f"{here}.image", image, PADDED)
         if container["name"] in names:
             yield field.duplicate(f"{here}.name", container["name"])
         names.add(container["name"])
@@ -120,23 +121,23 @@ def common(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: Contex
         yield field.required(f"{at}.image")
     if container.get("terminationMessagePolicy") not in MESSAGE_POLICIES:
         yield _not_one_of(container, "terminationMessagePolicy", MESSAGE_POLICIES, at)
-    if container.get("ports"):
+    if "ports" in container:
         yield from ports.each(container, at)
-    if container.get("env"):
+    if "env" in container:
         yield from env.variables(container, at, ctx)
-    if container.get("envFrom"):
+    if "envFrom" in container:
         yield from env.imports(container, at)
-    if container.get("volumeMounts"):
+    if "volumeMounts" in container:
         yield from mounts.each(container, at, volumes)
-    if container.get("volumeDevices"):
+    if "volumeDevices" in container:
         yield from mounts.devices(container, at, volumes)
     if container.get("imagePullPolicy") not in PULL_POLICIES:
         yield _not_one_of(container, "imagePullPolicy", PULL_POLICIES, at)
     if not resources.are_plain(container["resources"]):
         yield from resources.of_container(container, at, spec, ctx)
-    if container.get("resizePolicy"):
+    if "resizePolicy" in container:
         yield from resources.resize_policy(container, at, spec, ctx)
-    if container.get("securityContext"):
+    if "securityContext" in container:
         yield from container_security.context(container, at, spec, ctx)
 
 
@@ -164,10 +165,6 @@ def image_whitespace(spec: dict[str, Any], at: str) -> Errors:
     """
     for kind in ("containers", "initContainers"):
         for i, container in enumerate(spec.get(kind) or ()):
-            if _is_padded(container.get("image", "")):
-                yield field.invalid(f"{at}.{kind}[{i}].image", container["image"], PADDED)
-
-
-def _is_padded(image: str) -> bool:
-    """Upstream: validateContainerOnlyForPod"""
-    return bool(image) and (image[0] in profiles.SPACES or image[-1] in profiles.SPACES)
+            image = container.get("image", "")
+            if image != image.strip(profiles.SPACES):
+                yield field.invalid(f"{at}.{kind}[{i}].image", image, PADDED)

@@ -10,6 +10,8 @@ from strategy.context import Context
 from strategy.field import Errors
 from strategy.rules import refs
 
+CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
+
 NO_SOURCE = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
 NO_SOURCE_BUT_FILES = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
 WITH_VALUE = "may not be specified when `value` is not empty"
@@ -149,12 +151,24 @@ def file_key_volumes(spec: dict[str, Any], at: str, ctx: Context) -> Errors:
 
     Upstream: validateFileKeyRefVolumes; it runs after all other rules of the spec and also trusts volumes that were refused.
     """
-    for kind in ("initContainers", "containers", "ephemeralContainers"):
+    if not _reads_files(spec):
+        return
+    for kind in CONTAINER_LISTS:
         for i, container in enumerate(spec.get(kind) or ()):
             for j, variable in enumerate(container.get("env") or ()):
-                if "valueFrom" in variable and "fileKeyRef" in variable["valueFrom"]:
+                if "fileKeyRef" in variable.get("valueFrom", ()):
                     ref = variable["valueFrom"]["fileKeyRef"]
                     yield from _file_volume(ref, f"{at}.{kind}[{i}].env[{j}].valueFrom.fileKeyRef", spec)
+
+
+def _reads_files(spec: dict[str, Any]) -> bool:
+    """Whether any variable has a fileKeyRef: in most pods none has."""
+    for kind in CONTAINER_LISTS:
+        for container in spec.get(kind) or ():
+            for variable in container.get("env", ()):
+                if "valueFrom" in variable and "fileKeyRef" in variable["valueFrom"]:
+                    return True
+    return False
 
 
 def _file_volume(ref: dict[str, Any], at: str, spec: dict[str, Any]) -> Errors:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from strategy import field, formats, gotext
 from strategy.context import V1_37, Context, Pod
-from strategy.field import Errors
+from strategy.field import Errors, FieldError
 
 ANNOTATIONS_LIMIT = 256 * 1024
 MANAGER_LIMIT = 128
@@ -14,25 +14,28 @@ STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 IMMUTABLE = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 _OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 
+Found = Sequence[FieldError]
+"""What ``labels_and_owners`` yields. The server asks that up to four times, and repeats what it finds; we ask once."""
 
-def on_create(meta: Pod, ctx: Context, form: formats.Format = formats.dns_subdomain) -> Errors:
+
+def on_create(meta: Pod, ctx: Context, form: formats.Format = formats.dns_subdomain, found: Found | None = None) -> Errors:
     """Upstream: ValidateObjectMeta of the core group"""
     yield from name(meta, form)
-    yield from _common(meta, ctx)
+    yield from _common(meta, ctx, found)
     if meta.get("finalizers"):
         yield from qualified_finalizers(meta["finalizers"])
 
 
-def on_write(meta: Pod, ctx: Context) -> Errors:
+def on_write(meta: Pod, ctx: Context, found: Found) -> Errors:
     """What every kind's metadata must be, whatever the endpoint.
 
     Upstream: ValidateObjectMetaAccessor
     """
     yield from path_segments(meta)
-    yield from _common(meta, ctx)
+    yield from _common(meta, ctx, found)
 
 
-def on_update(meta: Pod, old: Pod, ctx: Context) -> Errors:
+def on_update(meta: Pod, old: Pod, found: Found) -> Errors:
     """What may not change, and again what must hold.
 
     Upstream: ValidateObjectMetaAccessorUpdate
@@ -42,15 +45,15 @@ def on_update(meta: Pod, old: Pod, ctx: Context) -> Errors:
     for key in IMMUTABLE:
         if meta.get(key) != old.get(key):
             yield field.invalid(f"metadata.{key}", meta.get(key), "field is immutable")
-    yield from _labels_and_owners(meta, ctx)
+    yield from found
 
 
-def on_pod_update(meta: Pod, old: Pod, ctx: Context) -> Errors:
+def on_pod_update(meta: Pod, old: Pod, found: Found) -> Errors:
     """The same once more, as the pod's own validation runs it.
 
     Upstream: ValidateObjectMetaUpdate of the core group
     """
-    yield from on_update(meta, old, ctx)
+    yield from on_update(meta, old, found)
     if meta.get("finalizers"):
         yield from qualified_finalizers(meta["finalizers"])
 
@@ -63,8 +66,8 @@ def name(meta: Pod, form: formats.Format = formats.dns_subdomain) -> Errors:
     text = meta.get("name", "")
     if not text:
         yield field.required("metadata.name", "name or generateName is required")
-    else:
-        yield from formats.each("metadata.name", text, form(text))
+    elif faults := form(text):
+        yield from formats.each("metadata.name", text, faults)
 
 
 def path_segments(meta: Pod) -> Errors:
@@ -81,17 +84,17 @@ def path_segments(meta: Pod) -> Errors:
                 yield field.invalid(f"metadata.{key}", text, f"may not contain '{part}'")
 
 
-def _common(meta: Pod, ctx: Context) -> Errors:
+def _common(meta: Pod, ctx: Context, found: Found | None) -> Errors:
     if meta.get("generation", 0) < 0:
         yield field.invalid("metadata.generation", meta["generation"], formats.NOT_NEGATIVE)
-    yield from _labels_and_owners(meta, ctx)
+    yield from labels_and_owners(meta, ctx) if found is None else found
     if meta.get("finalizers"):
         yield from finalizers(meta["finalizers"], ctx.name_unit)
     if meta.get("managedFields"):
         yield from managers(meta["managedFields"])
 
 
-def _labels_and_owners(meta: Pod, ctx: Context) -> Errors:
+def labels_and_owners(meta: Pod, ctx: Context) -> Errors:
     if meta.get("labels"):
         yield from labels(meta["labels"], ctx.name_unit, "metadata.labels")
     if meta.get("annotations"):

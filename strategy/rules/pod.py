@@ -20,9 +20,10 @@ def create(pod: Pod, ctx: Context) -> Errors:
 
 def update(pod: Pod, old: Pod, ctx: Context) -> Errors:
     """Upstream: ValidatePodUpdate"""
-    yield from _generic(pod, old, ctx)
-    yield from meta.on_pod_update(pod["metadata"], old["metadata"], ctx)
-    yield from _metadata_and_spec(pod, ctx)
+    found = list(meta.labels_and_owners(pod["metadata"], ctx))
+    yield from _generic(pod, old, ctx, found)
+    yield from meta.on_pod_update(pod["metadata"], old["metadata"], found)
+    yield from _metadata_and_spec(pod, ctx, found)
     yield from pod_annotations.updates(pod, old, ctx)
     yield from updates.spec(pod["spec"], old["spec"], ctx)
     yield from podspec.declared(pod["spec"], "spec", ctx)
@@ -33,20 +34,22 @@ def update_status(pod: Pod, old: Pod, ctx: Context) -> Errors:
 
     Upstream: ValidatePodStatusUpdate
     """
-    yield from _generic(pod, old, ctx)
-    yield from meta.on_pod_update(pod["metadata"], old["metadata"], ctx)
+    found = list(meta.labels_and_owners(pod["metadata"], ctx))
+    yield from _generic(pod, old, ctx, found)
+    yield from meta.on_pod_update(pod["metadata"], old["metadata"], found)
     yield from pod_annotations.updates(pod, old, ctx)
     yield from pod_status.update(pod, old, ctx)
 
 
 def ephemeral_containers(pod: Pod, old: Pod, ctx: Context) -> Errors:
     """Upstream: ValidatePodEphemeralContainersUpdate"""
-    yield from _generic(pod, old, ctx)
+    found = list(meta.labels_and_owners(pod["metadata"], ctx))
+    yield from _generic(pod, old, ctx, found)
     if replaced := list(ephemeral.replacing(old)):
         yield from replaced
         return
-    yield from meta.on_pod_update(pod["metadata"], old["metadata"], ctx)
-    yield from _metadata_and_spec(pod, ctx)
+    yield from meta.on_pod_update(pod["metadata"], old["metadata"], found)
+    yield from _metadata_and_spec(pod, ctx, found)
     yield from pod_annotations.updates(pod, old, ctx)
     yield from ephemeral.only_added(pod, old, ctx)
     yield from podspec.declared(pod["spec"], "spec", ctx)
@@ -54,29 +57,30 @@ def ephemeral_containers(pod: Pod, old: Pod, ctx: Context) -> Errors:
 
 def resized(pod: Pod, old: Pod, ctx: Context) -> Errors:
     """Upstream: ValidatePodResize"""
-    yield from _generic(pod, old, ctx)
+    found = list(meta.labels_and_owners(pod["metadata"], ctx))
+    yield from _generic(pod, old, ctx, found)
     if replaced := list(resize.replacing(old, pod, ctx)):
         yield from replaced
         return
-    found = list(meta.on_pod_update(pod["metadata"], old["metadata"], ctx))
-    found += _metadata_and_spec(pod, ctx)
-    yield from found
-    yield from resize.pod(pod, old, ctx, clean=not found)
+    faults = list(meta.on_pod_update(pod["metadata"], old["metadata"], found))
+    faults += _metadata_and_spec(pod, ctx, found)
+    yield from faults
+    yield from resize.pod(pod, old, ctx, clean=not faults)
     yield from podspec.declared(pod["spec"], "spec", ctx)
 
 
-def _generic(pod: Pod, old: Pod, ctx: Context) -> Errors:
+def _generic(pod: Pod, old: Pod, ctx: Context, found: meta.Found) -> Errors:
     """What the server asks of every kind before it asks the pod's own rules.
 
     Upstream: rest.BeforeUpdate
     """
-    yield from meta.on_write(pod["metadata"], ctx)
-    yield from meta.on_update(pod["metadata"], old["metadata"], ctx)
+    yield from meta.on_write(pod["metadata"], ctx, found)
+    yield from meta.on_update(pod["metadata"], old["metadata"], found)
 
 
-def _metadata_and_spec(pod: Pod, ctx: Context) -> Errors:
+def _metadata_and_spec(pod: Pod, ctx: Context, found: meta.Found | None = None) -> Errors:
     """Upstream: validatePodMetadataAndSpec"""
-    yield from meta.on_create(pod["metadata"], ctx)
+    yield from meta.on_create(pod["metadata"], ctx, found=found)
     yield from pod_annotations.values(pod, ctx)
     yield from podspec.spec(pod["spec"], pod["metadata"], "spec", ctx)
     yield from podspec.pod_only(pod, ctx)

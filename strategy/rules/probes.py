@@ -40,13 +40,9 @@ def is_plain(probe: dict[str, Any]) -> bool:
         return False
     if len(probe) != 5 + ("initialDelaySeconds" in probe) or probe.get("successThreshold") != 1:
         return False
-    # All that is left in it; and all of these have defaults.
-    return (
-        probe.get("timeoutSeconds", -1) >= 0
-        and probe.get("periodSeconds", -1) >= 0
-        and probe.get("failureThreshold", -1) >= 0
-        and probe.get("initialDelaySeconds", 0) >= 0
-    )
+    # What is left are numbers, which all have defaults.
+    least = min(probe.get("timeoutSeconds", -1), probe.get("periodSeconds", -1), probe.get("failureThreshold", -1))
+    return bool(least >= 0 and probe.get("initialDelaySeconds", 0) >= 0)
 
 
 def liveness_or_startup(probe: dict[str, Any], at: str) -> Errors:

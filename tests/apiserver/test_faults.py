@@ -115,6 +115,11 @@ def test_which_requests_it_happens_to(wanted: dict[str, str], hit: bool, caller:
     assert caller.send("GET", f"{PODS}/web")[0] == (500 if hit else 200)
 
 
+def test_a_watch_is_told_that_it_is_too_late_in_an_event(caller: Caller) -> None:
+    caller.send("POST", FAULTS, {"method": "WATCH", "answer": 410})
+    assert caller.watch(f"{PODS}?watch=1&timeoutSeconds=1") == ["ERROR"]
+
+
 def test_several_at_once_happen_in_order_and_can_be_taken_back(caller: Caller) -> None:
     caller.send("POST", FAULTS, [{"method": "GET", "answer": 500}, {"method": "GET", "answer": 503, "times": 9}])
     assert [caller.send("GET", PODS)[0] for _ in range(2)] == [500, 503]

@@ -9,27 +9,46 @@ import socket
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from apiserver import serving
+from podstrat import cli
 from podstrat.child import Server
+
+Refused = Callable[..., str]
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 
 
-def refused(*arguments: str) -> str:
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Refused:
     """What it says instead of serving."""
-    command = [sys.executable, "-m", "podstrat", "serve", "--http", "--port", "0", *arguments]
+
+    def start(*arguments: str) -> str:
+        assert cli.main(["serve", "--http", "--port", "0", *arguments]) == 2
+        out, said = capsys.readouterr()
+        assert out == ""
+        assert re.fullmatch(r"podstrat: [^\n]+\n", said), said
+        return said.removeprefix("podstrat: ").rstrip("\n")
+
+    def run(application: serving.Application) -> None:
+        pytest.fail("it serves")
+
+    monkeypatch.setattr(serving.Application, "run", run)
+    return start
+
+
+def test_the_command_itself(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "podstrat", "serve", "--port", "0", "--kubeconfig", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
-    assert re.fullmatch(r"podstrat: [^\n]+\n", done.stderr), done.stderr
-    return done.stderr.removeprefix("podstrat: ").rstrip("\n")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"podstrat: cannot write {tmp_path}: it is a folder\n")
 
 
-def test_a_port_that_is_taken() -> None:
+def test_a_port_that_is_taken(refused: Refused) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
         said = refused("--port", str(port))
@@ -43,7 +62,8 @@ def test_a_port_that_is_taken() -> None:
     [
         pytest.param(["--port", "70000"], "--port 70000: a port is a number from 0 to 65535", id="no-port"),
         pytest.param(["--port", "-1"], "--port -1: a port is a number from 0 to 65535", id="negative-port"),
-        pytest.param(["--host", "no.such.host.invalid"], r"cannot listen on no.such.host.invalid port 0: .*", id="no-host"),
+        pytest.param(["--host", "0.0.0.0"], "nobody could get in: without TLS, 0.0.0.0 needs --token.*", id="nobody"),
+        pytest.param(["--token", "t", "--host", "no.such.host.invalid"], r"cannot listen on no.such.host.invalid port 0: .*", id="no-host"),
         pytest.param(["--kubernetes-version", "1.12"], r".*1\.12.*", id="no-release"),
         pytest.param(["--feature-gates", "NoSuchGate=true"], r".*NoSuchGate.*", id="no-gate"),
         pytest.param(["--feature-gates", "Nonsense"], r".*Nonsense.*", id="no-value"),
@@ -59,7 +79,7 @@ def test_a_port_that_is_taken() -> None:
         pytest.param(["--data-dir", "/proc/nowhere"], "/proc/nowhere/podstrat.db: .*", id="data-dir-nowhere"),
     ],
 )
-def test_arguments(arguments: list[str], said: str) -> None:
+def test_arguments(refused: Refused, arguments: list[str], said: str) -> None:
     told = refused(*arguments)
     assert re.fullmatch(said, told) or told == said
 
@@ -98,21 +118,21 @@ def test_arguments(arguments: list[str], said: str) -> None:
         ),
     ],
 )
-def test_files_to_load(tmp_path: Path, text: str, said: str) -> None:
+def test_files_to_load(refused: Refused, tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "objects.yaml"
     path.write_text(text.format())
     assert re.fullmatch(said.format(path=re.escape(str(path))), refused("--load", str(path)))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_that_must_not_be_read(tmp_path: Path) -> None:
+def test_a_file_that_must_not_be_read(refused: Refused, tmp_path: Path) -> None:
     path = tmp_path / "objects.yaml"
     path.write_text(json.dumps(POD))
     path.chmod(0)
     assert refused("--load", str(path)) == f"cannot read {path}: Permission denied"
 
 
-def test_data_that_another_server_uses(tmp_path: Path) -> None:
+def test_data_that_another_server_uses(refused: Refused, tmp_path: Path) -> None:
     with Server("--data-dir", str(tmp_path)) as server:
         before = {path.name: path.read_bytes() for path in (tmp_path / "tls").iterdir()}
         assert refused("--data-dir", str(tmp_path)) == f"{tmp_path}/podstrat.db: in use by another process"
@@ -137,11 +157,9 @@ def test_data_that_another_server_uses(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_data_that_are_damaged(tmp_path: Path, damage: object, said: str) -> None:
-    with Server("--data-dir", str(tmp_path), "--http"):
-        pass
+def test_data_that_are_damaged(refused: Refused, tmp_path: Path, damage: Callable[[Path], None], said: str) -> None:
+    serving.api(serving.Settings(data_dir=tmp_path)).store.close()
     path = tmp_path / "podstrat.db"
-    assert callable(damage)
     damage(path)
     left = path.read_bytes()
     assert re.fullmatch(f"{re.escape(str(path))}: {said}", refused("--data-dir", str(tmp_path)))

@@ -26,6 +26,8 @@ NS = "default"
 FAULTS = "/podstrat/faults"
 LOST = (urllib3.exceptions.HTTPError, ConnectionError, ValueError)
 """How a connection that breaks off shows itself; a line that is cut in the middle is no JSON."""
+WAITING = 4
+"""How many faults wait for their request at most: a client that tries again a few times gets through."""
 TEMPORARY = (409, 429, 500, 503)
 
 
@@ -115,7 +117,8 @@ def write_for(seconds: float, core: Any, faults: Client, chance: random.Random) 
     deadline = time.monotonic() + seconds
     number = 0
     while time.monotonic() < deadline:
-        faults.send("POST", FAULTS, some_fault(chance))
+        if len(faults.send("GET", FAULTS)[1]["faults"]) < WAITING:
+            faults.send("POST", FAULTS, some_fault(chance))
         number += 1
         name = f"p{chance.randrange(12)}"
         image = f"web:{number}"
@@ -160,36 +163,36 @@ def stored(core: Any) -> dict[str, Any]:
     return {each.metadata.name: each for each in core.list_namespaced_pod(NS).items}
 
 
-def run_informer(seconds: float, server: Server, core: Any, seed: int = 1) -> Informer:
+@contextlib.contextmanager
+def informing(core: Any) -> Iterator[Informer]:
     informer = Informer(core)
     informer.start()
-    with Client(server.kubeconfig) as faults:
-        wanted = write_for(seconds, core, faults, random.Random(seed))
-    there = stored(core)
-    assert {name: each.spec.containers[0].image for name, each in there.items()} == wanted
-    versions = {name: each.metadata.resource_version for name, each in there.items()}
     try:
-        assert becomes_true(lambda: informer.cache == versions), (informer.cache, versions)
+        yield informer
     finally:
         informer.stopped.set()
         informer.join(10)
-    return informer
+
+
+def images(core: Any) -> dict[str, str]:
+    return {name: each.spec.containers[0].image for name, each in stored(core).items()}
+
+
+def knows_all(informer: Informer, core: Any) -> bool:
+    return informer.cache == {name: each.metadata.resource_version for name, each in stored(core).items()}
 
 
 def test_an_informer_ends_in_the_right_state(server: Server, core: Any) -> None:
-    informer = run_informer(5, server, core)
+    with informing(core) as informer, Client(server.kubeconfig) as faults:
+        wanted = write_for(5, core, faults, random.Random(1))
+        assert images(core) == wanted
+        assert becomes_true(lambda: knows_all(informer, core)), informer.cache
     assert informer.resumed > 3
     assert informer.listed > 1
     assert "Traceback" not in server.log.read_text()
 
 
-@pytest.mark.long
-def test_an_informer_for_a_minute(server: Server, core: Any) -> None:
-    informer = run_informer(60, server, core, seed=2)
-    assert informer.listed > 10
-
-
-OPERATOR = '''
+OPERATOR = """
 import kopf
 
 @kopf.on.startup()
@@ -203,31 +206,38 @@ def settings(settings, **_):
 @kopf.on.resume("", "v1", "pods")
 def mirror(spec, patch, **_):
     patch.metadata.annotations["example.com/image"] = spec["containers"][0]["image"]
-'''
+"""
 
 
-@pytest.mark.long
-def test_a_kopf_operator_for_a_minute(server: Server, core: Any, tmp_path: Path) -> None:
-    """It notes the image of every pod in an annotation. In the end all pods are there, and every note is right."""
-    pytest.importorskip("kopf", reason="needs the package kopf: pip install kopf")
-    (tmp_path / "operator.py").write_text(OPERATOR)
-    command = [sys.executable, "-m", "kopf", "run", "--standalone", "--namespace", NS, str(tmp_path / "operator.py")]
-    log = tmp_path / "log"
+@contextlib.contextmanager
+def operating(kubeconfig: Path, folder: Path) -> Iterator[Path]:
+    """An operator that is running; the path of its log."""
+    (folder / "handlers.py").write_text(OPERATOR)
+    command = [sys.executable, "-m", "kopf", "run", "--standalone", "--namespace", NS, str(folder / "handlers.py")]
+    log = folder / "log"
     with log.open("wb") as out:
-        operator = subprocess.Popen(
-            command, stdout=out, stderr=out, env={**os.environ, "KUBECONFIG": str(server.kubeconfig)}, cwd=tmp_path
-        )
+        environment = {**os.environ, "KUBECONFIG": str(kubeconfig)}
+        operator = subprocess.Popen(command, stdout=out, stderr=out, env=environment)
         try:
-            with Client(server.kubeconfig) as faults:
-                wanted = write_for(60, core, faults, random.Random(3))
-
-            def is_right() -> bool:
-                there = stored(core)
-                noted = {name: (each.metadata.annotations or {}).get("example.com/image") for name, each in there.items()}
-                return noted == wanted
-
-            assert becomes_true(is_right, 60), log.read_text()[-3000:]
+            yield log
             assert operator.poll() is None
         finally:
             operator.terminate()
             operator.wait(20)
+
+
+@pytest.mark.long
+def test_a_kopf_operator_and_an_informer_for_a_minute(server: Server, core: Any, tmp_path: Path) -> None:
+    """The operator notes the image of every pod in an annotation. In the end all is there, noted, and known."""
+    pytest.importorskip("kopf", reason="needs the package kopf: pip install kopf")
+
+    def noted() -> dict[str, str | None]:
+        return {name: (each.metadata.annotations or {}).get("example.com/image") for name, each in stored(core).items()}
+
+    with operating(server.kubeconfig, tmp_path) as log, informing(core) as informer, Client(server.kubeconfig) as faults:
+        wanted = write_for(60, core, faults, random.Random(2))
+        assert images(core) == wanted
+        assert becomes_true(lambda: noted() == wanted, 60), (noted(), wanted, log.read_text()[-3000:])
+        assert becomes_true(lambda: knows_all(informer, core)), informer.cache
+    assert informer.listed > 10
+    assert "Traceback" not in server.log.read_text()

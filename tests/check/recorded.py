@@ -15,7 +15,9 @@ Place = tuple[str | int, ...]
 Mark = tuple[int, int]
 
 # What YAML cannot say: of a number only its value counts, so that 1.0 is 1.
-NOT_IN_YAML = frozenset({"create/podspec/decode/priority-float"})
+NOT_IN_YAML = frozenset(
+    {"create/podspec/decode/priority-float", "workload/Deployment/create/podspec/decode/activeDeadlineSeconds-float-1000"}
+)
 VALIDATIONS = {"": "Warn", "Warn": "Warn", "Strict": "Strict", "Ignore": "Ignore"}
 
 

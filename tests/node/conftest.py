@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 # How long a test may take before it is given up, in seconds. Nothing waits for this; it is for tests that would wait for ever.
-PATIENCE = 30
+PATIENCE = 60
 
 
 def pytest_configure(config):

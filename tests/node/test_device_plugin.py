@@ -201,9 +201,9 @@ async def test_the_plugins_other_calls(root):
     async with Listening(root, device_plugins=root / "device-plugins") as node, DevicePlugin(root, devices=4) as plugin:
         await node.events.until(Report)
         socket = node.drivers.newest(GPU).endpoint
-        assert await deviceplugin.options(socket, 5.0) == deviceplugin.Options(False, True)
-        assert await deviceplugin.preferred(socket, ["gpu-0", "gpu-1", "gpu-2"], ["gpu-0"], 2, 5.0) == ("gpu-0", "gpu-2")
-        first, second = await deviceplugin.allocate(socket, [["gpu-0", "gpu-1"], ["gpu-2"]], 5.0)
+        assert await deviceplugin.options(socket, 30.0) == deviceplugin.Options(False, True)
+        assert await deviceplugin.preferred(socket, ["gpu-0", "gpu-1", "gpu-2"], ["gpu-0"], 2, 30.0) == ("gpu-0", "gpu-2")
+        first, second = await deviceplugin.allocate(socket, [["gpu-0", "gpu-1"], ["gpu-2"]], 30.0)
         assert first == deviceplugin.Given(
             {"DEVICES": "gpu-0,gpu-1"},
             (),
@@ -216,7 +216,7 @@ async def test_the_plugins_other_calls(root):
         assert plugin.allocated == [("gpu-0", "gpu-1"), ("gpu-2",)]
         plugin.trouble["Allocate"] = Refused("RESOURCE_EXHAUSTED", "none left")
         with pytest.raises(calls.CallFailed, match=r"none left \(RESOURCE_EXHAUSTED\)"):
-            await deviceplugin.allocate(socket, [["gpu-0"]], 5.0)
+            await deviceplugin.allocate(socket, [["gpu-0"]], 30.0)
 
 
 # Giving

@@ -354,6 +354,7 @@ def test_the_queue_gives_out_each_thing_exactly_when_it_is_due(moves):
 # Readings
 
 
+@settings(deadline=None)
 @given(st.text(), st.integers(8, 40))
 def test_a_cut_text_fits_and_has_whole_characters(text, limit):
     text = text.encode(errors="replace").decode()
@@ -362,6 +363,7 @@ def test_a_cut_text_fits_and_has_whole_characters(text, limit):
     assert cut == text or text.startswith(cut.removesuffix("..."))
 
 
+@settings(deadline=None)
 @given(st.text(alphabet=st.characters()))
 def test_whatever_a_driver_says_becomes_a_message_that_is_one_line(text):
     said = readings.message(text)

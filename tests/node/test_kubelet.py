@@ -9,7 +9,8 @@ from node.kubelet import Kubelet
 from node.protocols import wire
 from node.protocols.serving import Refused, Server
 from node.reports import Device
-from tests.node.test_claims import RESOURCE, Books, requesting
+from tests.node.books import Books
+from tests.node.test_claims import RESOURCE, requesting
 from tests.node.world import VirtualClock
 
 

@@ -93,12 +93,17 @@ async def test_a_deserted_socket_is_tried_again_ever_more_rarely_and_disturbs_no
 async def test_a_plugin_that_does_not_say_what_it_is_is_given_up_and_tried_again(root):
     hanging = DraDriver(root, "hanging.example.com")
     hanging.trouble["GetInfo"] = "hang"
-    async with hanging, DraDriver(root) as driver, Listening(root, get_info=0.05) as node:
-        await driver.until_asked("NotifyRegistrationStatus")
-        assert (await node.events.until(Note)).text.endswith("(DEADLINE_EXCEEDED)")
+    async with hanging, DraDriver(root) as driver, Listening(root, get_info=0.25) as node:
+        await node.look_until(Report)
+        assert driver.notified == [None]
+        assert [each.driver for each in node.drivers.registered()] == [DRIVER]
+        await hanging.until_asked("GetInfo")
+        await node.look_until(Note)
+        (note,) = (note for note in node.events.of(Note) if note.subject == str(hanging.registration))
+        assert note.text.endswith("(DEADLINE_EXCEEDED)")
         del hanging.trouble["GetInfo"]
-        node.clock.advance(0.375)
-        await hanging.until_asked("NotifyRegistrationStatus")
+        while not hanging.notified:
+            await node.look()
         assert hanging.notified == [None]
 
 
@@ -399,10 +404,10 @@ async def test_a_device_plugin_may_call_before_its_socket_is_there(root):
 
 
 async def test_a_device_plugin_whose_socket_never_comes_is_forgotten(root):
-    async with Listening(root, device_plugins=root / "device-plugins") as node:
+    async with Listening(root, device_plugins=root / "device-plugins", dial=30.0) as node:
         await DevicePlugin(root).register()
         await node.events.until(Registered)
-        node.clock.advance(10.0)
+        node.clock.advance(30.0)
         await node.events.until(Unregistered)
         assert not node.drivers.registered()
 

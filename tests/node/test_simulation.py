@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from node import simulation
-from node.protocols import dra
+from node.protocols import calls, dra
 from node.reports import Report, Unregistered
 from tests.node.world import Listening, VirtualClock
 
@@ -97,6 +97,21 @@ async def test_claims_that_cannot_be_prepared(root):
         assert (await dra.prepare(socket, "v1beta1", [claim]))["uid-a"] == dra.Result(error="no such firmware", permanent=True)
         assert await playing.simulated.do("mend uid-a") is None
         assert (await dra.prepare(socket, "v1beta1", [claim]))["uid-a"] == dra.Result()
+
+
+async def test_calls_that_are_not_answered(root):
+    async with Playing(root, "--driver", "gpu.example.com") as playing:
+        socket, claim = playing.node.drivers.newest("gpu.example.com").endpoint, dra.Claim("default", "a", "uid-a")
+        assert await playing.simulated.do("hang NodePrepareResources") is None
+        with pytest.raises(calls.CallFailed, match="DEADLINE_EXCEEDED"):
+            await dra.prepare(socket, "v1", [claim], timeout=0.05)
+        assert await playing.simulated.do("answer NodePrepareResources") is None
+        assert await dra.prepare(socket, "v1", [claim]) == {"uid-a": dra.Result()}
+
+
+def test_it_has_to_be_something(root, capsys):
+    assert simulation.run(options(root)) == 2
+    assert "--driver NAME" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -293,7 +293,7 @@ async def test_the_authority_is_localhost(root):
 
     async with await asyncio.start_unix_server(talk, root / "x.sock"):
         with pytest.raises(calls.CallFailed):
-            await calls.call(str(root / "x.sock"), wire.GET_INFO, registration_pb2.InfoRequest(), 5.0)
+            await calls.call(str(root / "x.sock"), wire.GET_INFO, registration_pb2.InfoRequest(), 30.0)
         text = await got
         assert b"localhost" in text
         assert b"x.sock" not in text
@@ -346,6 +346,6 @@ async def test_the_kubelets_list_of_devices(root):
             {"main": {"example.com/gpu": ("b", "a")}},
             {"main": (podresources.ClaimDevice("default", "train-gpu", "gpu.example.com", "node-1", "gpu-3"),)},
         )
-        assert await podresources.pods(path, 5.0) == [wanted]
-        assert await podresources.pod(path, "default", "train", 5.0) == wanted
-        assert await podresources.allocatable(path, 5.0) == {"example.com/gpu": ("a", "c")}
+        assert await podresources.pods(path, 30.0) == [wanted]
+        assert await podresources.pod(path, "default", "train", 30.0) == wanted
+        assert await podresources.allocatable(path, 30.0) == {"example.com/gpu": ("a", "c")}

@@ -100,13 +100,17 @@ class Events:
         await asyncio.wait({self._task})
 
 
+def driver_settings(root, wanted):
+    """With more patience than is usual, for what runs on the machine's own time: it may be a busy machine."""
+    return DriverSettings(**{"registry": root / "plugins_registry", "get_info": 30.0, "notify": 30.0, "dial": 30.0, **wanted})
+
+
 class Listening:
     """Drivers whose events are collected."""
 
     def __init__(self, root, clock=None, **settings):
         self.clock = clock or VirtualClock()
-        settings.setdefault("registry", root / "plugins_registry")
-        self.drivers = Drivers(DriverSettings(**settings), self.clock, Halfway())
+        self.drivers = Drivers(driver_settings(root, settings), self.clock, Halfway())
 
     async def __aenter__(self):
         await self.drivers.__aenter__()
@@ -221,8 +225,7 @@ class Scene:
         self.writes = {}
         self.notes = []
         self.changed = []
-        drivers.setdefault("registry", root / "plugins_registry")
-        self.drivers = Drivers(DriverSettings(**drivers), self.clock, Random(1))
+        self.drivers = Drivers(driver_settings(root, drivers), self.clock, Random(1))
         self._moved = asyncio.Event()
 
     async def __aenter__(self):

@@ -116,7 +116,7 @@ def _qualified(result: Result) -> str:
 def _artifact(name: str) -> dict[str, str]:
     from urllib.parse import quote
 
-    path = paths.relative(name)
+    path = quote(paths.relative(name), errors="replace")
     if path.startswith("/"):
-        return {"uri": f"file://{quote(path)}"}
-    return {"uri": quote(path), "uriBaseId": "%SRCROOT%"}
+        return {"uri": f"file://{path}"}
+    return {"uri": path, "uriBaseId": "%SRCROOT%"}

@@ -107,9 +107,10 @@ def test_what_changed_meanwhile_is_asked_about_again(scene: Scene, start: Start)
 
 @pytest.fixture
 def server(tmp_path: Path) -> Any:
-    with hooks.running(tls(tmp_path, "slow.hooks.svc")) as webhook, Server(
-        "--resolve", f"slow.hooks.svc=127.0.0.1:{webhook.port}"
-    ) as running:
+    with (
+        hooks.running(tls(tmp_path, "slow.hooks.svc")) as webhook,
+        Server("--resolve", f"slow.hooks.svc=127.0.0.1:{webhook.port}") as running,
+    ):
         yield running, webhook
 
 

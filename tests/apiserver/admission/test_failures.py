@@ -44,9 +44,7 @@ def post(webhook: Webhook, seconds: int = 10) -> str:
         pytest.param({"message": "no", "code": 200, "status": "Success"}, 400, None, ": no", id="success-is-no-refusal"),
     ],
 )
-def test_denied(
-    status: dict[str, Any], code: int, reason: str | None, words: str, kind: str, scene: Scene, start: Start
-) -> None:
+def test_denied(status: dict[str, Any], code: int, reason: str | None, words: str, kind: str, scene: Scene, start: Start) -> None:
     scene.register(hooks.configuration(kind, "c", start(hooks.deny(**status)).entry(failurePolicy="Ignore")))
     refused = scene.create(hooks.pod())
     assert refused.body is not None
@@ -266,7 +264,8 @@ def test_a_server_that_speaks_no_tls(scene: Scene) -> None:
         ),
         pytest.param(
             {"url": "https://nowhere.invalid/x"},
-            'failed to call webhook: Post "https://nowhere.invalid/x?timeout=10s": dial tcp: lookup nowhere.invalid: no such host',
+            'failed to call webhook: Post "https://nowhere.invalid/x?timeout=10s": '
+            "dial tcp: lookup nowhere.invalid: no such host",
             id="name",
         ),
         pytest.param({}, "could not get REST client: webhook configuration must have either service or URL", id="neither"),
@@ -301,28 +300,26 @@ UNKNOWN = "couldn't get version/kind; json parse error: "
         pytest.param((503, "text/plain", b""), "the server is currently unable to handle the request", id="503"),
         pytest.param((403, "text/plain", b"go away"), "go away", id="403"),
         pytest.param(
-            (418, "text/plain", b""), "the server responded with the status code 418 but did not return more information", id="418"
+            (418, "text/plain", b""),
+            "the server responded with the status code 418 but did not return more information",
+            id="odd",
         ),
         pytest.param(
             (500, "application/json", b'{"kind":"Status","apiVersion":"v1","status":"Failure","message":"mine"}'),
             "mine",
             id="status",
         ),
-        pytest.param((200, "text/plain", b""), "0-length response with status code: 200 and content type: text/plain", id="empty"),
+        pytest.param((200, "text/plain", b""), "0-length response with status code: 200 and content type: text/plain", id="none"),
+        pytest.param((200, "text/html", b"<html>"), f"{UNKNOWN}invalid character '<' looking for beginning of value", id="html"),
         pytest.param(
-            (200, "text/html", b"<html>"), f"{UNKNOWN}invalid character '<' looking for beginning of value", id="html"
-        ),
-        pytest.param(
-            (200, "application/json", b'{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"allowed":"yes"}}'),
+            (200, "application/json", b'{"response":{"allowed":"yes"}}'),
             "json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool",
             id="type",
         ),
     ],
 )
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])
-def test_an_answer_that_is_no_review(
-    raw: tuple[int, str, bytes], words: str, policy: str, scene: Scene, start: Start
-) -> None:
+def test_an_answer_that_is_no_review(raw: tuple[int, str, bytes], words: str, policy: str, scene: Scene, start: Start) -> None:
     hook = start()
     hook.raw = raw
     scene.register(hooks.mutating("c", hook.entry(failurePolicy=policy)))
@@ -392,7 +389,8 @@ def test_a_review_that_does_not_fit(
         ),
         pytest.param(
             {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v2", "response": {"allowed": True, "uid": "<uid>"}},
-            "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v2, Kind=AdmissionReview",
+            "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, "
+            "got admission.k8s.io/v2, Kind=AdmissionReview",
             id="version",
         ),
     ],
@@ -467,9 +465,7 @@ def test_versions_of_the_review(versions: list[str], words: str, scene: Scene, s
             "replace operation does not apply: doc is missing key: /spec/containers/3: missing value",
             id="replace-index",
         ),
-        pytest.param(
-            {"op": "test", "path": "/kind", "value": "Node"}, "testing value /kind failed: test failed", id="test"
-        ),
+        pytest.param({"op": "test", "path": "/kind", "value": "Node"}, "testing value /kind failed: test failed", id="test"),
         pytest.param(
             {"op": "move", "from": "/spec/nothing/x", "path": "/spec/y"},
             "move operation does not apply: doc is missing from path: /spec/nothing/x: missing value",
@@ -484,9 +480,7 @@ def test_versions_of_the_review(versions: list[str], words: str, scene: Scene, s
         pytest.param({"op": "add"}, "add operation failed to decode path: missing value", id="no-path"),
     ],
 )
-def test_a_patch_that_does_not_apply(
-    operation: dict[str, Any], words: str, policy: str, scene: Scene, start: Start
-) -> None:
+def test_a_patch_that_does_not_apply(operation: dict[str, Any], words: str, policy: str, scene: Scene, start: Start) -> None:
     """It is the webhook's fault, whatever its failurePolicy says."""
     scene.register(hooks.mutating("c", start(hooks.patch(operation)).entry(failurePolicy=policy)))
     refused = scene.create(hooks.pod())
@@ -575,9 +569,7 @@ def test_audit_annotations_are_prefixed(scene: Scene, start: Start) -> None:
         pytest.param(None, "Ignore", 201, "", id="not-said-ignored"),
     ],
 )
-def test_dry_run(
-    effects: str | None, policy: str, code: int, words: str, kind: str, scene: Scene, start: Start
-) -> None:
+def test_dry_run(effects: str | None, policy: str, code: int, words: str, kind: str, scene: Scene, start: Start) -> None:
     hook = start()
     entry = {**hook.entry(failurePolicy=policy), "sideEffects": effects}
     scene.register(hooks.configuration(kind, "c", entry))

@@ -237,8 +237,9 @@ def test_a_kubelets_ordinary_status_writes_cause_no_call(scene: Scene, start: St
     pod["spec"]["containers"][0]["resources"] = {"limits": {"example.com/gpu": "1"}}
     assert scene.create(pod).code == 201
     webhook = start()
+    reports = "object.status.?containerStatuses.orValue([]).exists(s, has(s.allocatedResourcesStatus))"
     wanted = [
-        {"name": "health", "expression": "object.status.?containerStatuses.orValue([]).exists(s, has(s.allocatedResourcesStatus))"},
+        {"name": "health", "expression": reports},
         {"name": "subresource", "expression": "request.subResource == 'status'"},
     ]
     rule = {**hooks.PODS, "resources": ["pods/status"]}

@@ -103,9 +103,7 @@ def test_who_wants_it_is_asked_once_more_after_a_later_change(scene: Scene, star
         pytest.param("IfNeeded", hooks.note("two"), 2, id="changed-later"),
     ],
 )
-def test_once_more_only_if_needed(
-    policy: str, second: hooks.Behaviour, calls: int, scene: Scene, start: Start
-) -> None:
+def test_once_more_only_if_needed(policy: str, second: hooks.Behaviour, calls: int, scene: Scene, start: Start) -> None:
     first = start(hooks.once("one"))
     scene.register(hooks.mutating("a", first.entry("one", reinvocationPolicy=policy), start(second).entry("two")))
     assert scene.create(hooks.pod()).code == 201

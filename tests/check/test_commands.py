@@ -1,0 +1,341 @@
+"""diff, explain, matrix, status and completion."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+
+import pytest
+
+from podstrat import cli
+from podstrat.check import completion
+from tests.check.conftest import GOOD
+
+BAD = GOOD.replace("name: web\nspec", "name: Web\nspec")
+LIVE = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web
+  namespace: default
+  uid: 3f1c8f0e-6a3e-4f5e-9a52-0d4b2f1b9c11
+  generation: 3
+  resourceVersion: "77"
+spec:
+  nodeName: node-1
+  containers:
+  - name: web
+    image: nginx:1.29
+    resources:
+      limits: {cpu: "1", nvidia.com/gpu: "2"}
+status:
+  observedGeneration: 2
+  phase: Running
+  containerStatuses:
+  - name: web
+    allocatedResourcesStatus:
+    - name: nvidia.com/gpu
+      resources:
+      - {resourceID: gpu-0, health: Healthy}
+      - {resourceID: gpu-1, health: Unhealthy, message: ECC error}
+      - {resourceID: gpu-2}
+"""
+
+# ---- diff ----------------------------------------------------------------------------------------------
+
+
+def diff(podstrat, write, old, new, *argv):
+    write("old.yaml", old)
+    write("new.yaml", new)
+    return podstrat("diff", "old.yaml", "new.yaml", *argv)
+
+
+def test_a_new_image_raises_the_generation(podstrat, write):
+    done = diff(podstrat, write, GOOD, GOOD.replace("1.29", "1.30"))
+    assert done.code == 0
+    assert done.out.splitlines()[0] == (
+        "new.yaml:1: Pod/web: the update is allowed; generation 1 -> 2 because spec.containers[0].image changed"
+    )
+
+
+def test_a_new_label_does_not(podstrat, write):
+    done = diff(podstrat, write, GOOD, GOOD.replace("name: web\nspec", "name: web\n  labels: {a: b}\nspec"))
+    assert done.out.splitlines()[0] == "new.yaml:1: Pod/web: the update is allowed; generation stays 1"
+
+
+def test_a_change_that_is_refused_is_pointed_at(podstrat, write):
+    new = GOOD.replace("1.29", "1.30") + "    tty: true\n"
+    done = diff(podstrat, write, GOOD, new)
+    assert done.code == 1
+    lines = done.out.splitlines()
+    assert lines[0].startswith("new.yaml:9:10: error: spec: Forbidden: pod updates may not change fields other than")
+    assert "new.yaml:1: Pod/web: the update is refused" in lines
+    assert "  hint: a pod's spec is fixed: change the workload that makes it, or delete the pod and create it anew" in lines
+
+
+def test_a_resize_is_told_where_to_go(podstrat, write):
+    old = GOOD + "    resources: {limits: {cpu: 1}}\n"
+    done = diff(podstrat, write, old, old.replace("cpu: 1", "cpu: 2"))
+    assert done.code == 1
+    assert "  hint: it is allowed through a subresource: kubectl replace --subresource resize -f FILE" in done.out.splitlines()
+    assert diff(podstrat, write, old, old.replace("cpu: 1", "cpu: 2"), "--subresource", "resize").code == 0
+
+
+def test_a_manifest_is_laid_over_a_live_pod(podstrat, write):
+    done = diff(podstrat, write, LIVE, GOOD.replace("1.29", "1.30"))
+    assert done.out.splitlines()[0].endswith("allowed; generation 3 -> 4 because spec.containers[0].image changed")
+    done = diff(podstrat, write, LIVE, GOOD.replace("1.29", "1.30"), "--how", "replace")
+    assert done.code == 1
+
+
+def test_what_is_new_is_checked_as_new(podstrat, write):
+    done = diff(podstrat, write, GOOD, BAD, "-o", "json")
+    (result,) = json.loads(done.out)["results"]
+    assert result["update"] == {"allowed": None, "reason": "it is not among the old ones: it was checked as a new object"}
+    assert result["errors"][0]["field"] == "metadata.name"
+
+
+def test_workloads_are_checked_as_new(podstrat, write):
+    text = "apiVersion: v1\nkind: PodTemplate\nmetadata: {name: t}\ntemplate:\n  spec:\n    containers: [{name: c, image: x}]\n"
+    done = diff(podstrat, write, text, text)
+    assert done.out.splitlines()[0].endswith("updates of this kind are not judged: it was checked as a new object")
+
+
+@pytest.mark.parametrize(
+    "old, complaint",
+    [
+        pytest.param(
+            BAD.replace("Web", "web").replace("nginx:1.29", ""), "old.yaml: the old Pod/web is not valid itself", id="invalid"
+        ),
+        pytest.param("a: [", "old.yaml:1:5: ", id="no-yaml"),
+    ],
+)
+def test_old_ones_that_cannot_be(podstrat, write, old, complaint):
+    done = diff(podstrat, write, old, GOOD)
+    assert done.code == 2
+    assert done.err.startswith(f"podstrat: {complaint}")
+
+
+def test_diff_by_check(podstrat, write):
+    write("old.yaml", GOOD)
+    write("new/new.yaml", GOOD.replace("1.29", "1.30"))
+    assert podstrat("check", "--old", "old.yaml", "new").out.startswith("new/new.yaml:1: Pod/web: the update is allowed")
+    assert podstrat("check", "--old", "new", "new").code == 2
+
+
+def test_only_one_can_be_standard_input(podstrat):
+    assert podstrat("diff", "-", "-").code == 2
+
+
+# ---- explain -------------------------------------------------------------------------------------------
+
+
+def test_explain_tells_what_the_server_does(podstrat, write):
+    write("pod.yaml", GOOD.replace("spec:", "spec:\n  colour: red\n  hostnameOverride: x") + "status: {phase: Running}\n")
+    done = podstrat("explain", "pod.yaml", "-v", "1.34")
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[:2] == ["# pod.yaml:1 Pod/web: accepted by Kubernetes 1.34", '# warning: unknown field "spec.colour"']
+    for line in (
+        "    imagePullPolicy: IfNotPresent  # defaulted",
+        "  restartPolicy: Always  # defaulted",
+        "  # colour: red  (dropped: unknown field)",
+        "  # hostnameOverride: x  (dropped: gate HostnameOverride is off)",
+        "  phase: Pending  # was Running: the server's own value",
+        "  generation: 1  # generation 0 -> 1: the pod is new",
+    ):
+        assert line in lines, done.out
+
+
+def test_explain_marks_errors(podstrat, write):
+    write("pod.yaml", BAD)
+    done = podstrat("explain", "pod.yaml")
+    assert done.code == 1
+    assert '  name: Web  # ERROR: metadata.name: Invalid value: "Web": a lowercase' in done.out
+
+
+def test_explain_of_what_cannot_be_read(podstrat, write):
+    write("pod.yaml", GOOD.replace("nginx:1.29", "5"))
+    done = podstrat("explain", "pod.yaml")
+    assert done.code == 1
+    assert done.out.splitlines()[0] == "# pod.yaml:1 Pod/web: refused (400) by Kubernetes 1.37"
+    assert "cannot unmarshal number" in done.out.splitlines()[1]
+
+
+def test_explain_several_and_workloads(podstrat, write):
+    workload = (
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {spec: {restartPolicy: Never, containers: []}}}\n"
+    )
+    write("x.yaml", GOOD + "---\n" + workload + "---\napiVersion: v1\nkind: Service\n")
+    done = podstrat("explain", "x.yaml")
+    assert done.code == 1
+    assert done.out.count("\n---\n") == 1
+    assert "containers: []  # ERROR: spec.template.spec.containers: Required value" in done.out
+    assert done.err == "podstrat: x.yaml:15 Service: no pod template is known in this kind\n"
+
+
+def test_explain_as_json(podstrat, write):
+    write("pod.yaml")
+    made = json.loads(podstrat("explain", "pod.yaml", "-o", "json").out)
+    assert made["accepted"]
+    assert made["object"]["spec"]["restartPolicy"] == "Always"
+    assert {"kind": "defaulted", "path": "spec.restartPolicy", "before": None, "after": "Always", "reason": "not set"} in made[
+        "changes"
+    ]
+
+
+@pytest.mark.parametrize("name", ["explain", "matrix"])
+@pytest.mark.parametrize("text, code", [("a: [", 1), ("a: 1", 2)], ids=["no-yaml", "no-object"])
+def test_nothing_to_explain(podstrat, name, text, code):
+    assert podstrat(name, "-", stdin=text).code == code
+
+
+# ---- matrix --------------------------------------------------------------------------------------------
+
+RULES = (
+    GOOD
+    + "    restartPolicy: Never\n    restartPolicyRules:\n    - action: Restart\n      exitCodes: {operator: In, values: [1]}\n"
+)
+
+
+def test_matrix_tells_what_releases_and_gates_do(podstrat, write):
+    write("pod.yaml", RULES)
+    done = podstrat("matrix", "pod.yaml", "--releases", "1.34,1.37")
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        "pod.yaml:1 Pod/web",
+        "  1.34  accepted",
+        "        dropped spec.containers[0].restartPolicy (gate ContainerRestartRules is off)",
+        "        dropped spec.containers[0].restartPolicyRules (gate ContainerRestartRules is off)",
+        "  1.37  accepted",
+        "  gates that change the answer of 1.34:",
+        "    ContainerRestartRules=true",
+        "        keeps spec.containers[0].restartPolicy",
+        "        keeps spec.containers[0].restartPolicyRules",
+        "  gates that change the answer of 1.37:",
+        "    ContainerRestartRules=false,RestartAllContainersOnContainerExits=false",
+        "        dropped spec.containers[0].restartPolicy (gate ContainerRestartRules is off)",
+        "        dropped spec.containers[0].restartPolicyRules (gate ContainerRestartRules is off)",
+    ]
+
+
+def test_matrix_tells_where_it_is_refused(podstrat, write):
+    write("pod.yaml", RULES.replace("    restartPolicy: Never\n", ""))
+    done = podstrat("matrix", "pod.yaml", "--no-gates", "-o", "json")
+    assert done.code == 1
+    releases = json.loads(done.out)["objects"][0]["releases"]
+    assert [(release, about["accepted"]) for release, about in releases.items()] == [
+        ("1.34", True),
+        ("1.35", False),
+        ("1.36", False),
+        ("1.37", False),
+    ]
+
+
+def test_a_plain_pod_is_accepted_everywhere(podstrat, write):
+    write("pod.yaml")
+    done = podstrat("matrix", "pod.yaml")
+    assert done.code == 0
+    assert [line.split() for line in done.out.splitlines()[1:5]] == [[f"1.3{n}", "accepted"] for n in (4, 5, 6, 7)]
+
+
+@pytest.mark.parametrize("argv", [["--feature-gates", "A=true"], ["--releases", "1.2"]])
+def test_matrix_arguments(podstrat, write, argv):
+    assert podstrat("matrix", write("pod.yaml"), *argv).code == 2
+
+
+# ---- status --------------------------------------------------------------------------------------------
+
+
+def test_status_shows_the_health_of_devices(podstrat, write):
+    write("pod.yaml", LIVE)
+    done = podstrat("status", "pod.yaml")
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        "POD  CONTAINER  RESOURCE        DEVICE  HEALTH     MESSAGE",
+        "web  web        nvidia.com/gpu  gpu-0   Healthy    -",
+        "web  web        nvidia.com/gpu  gpu-1   Unhealthy  ECC error",
+        "web  web        nvidia.com/gpu  gpu-2   Unknown    -",
+        "",
+        "web: 3 devices: 1 Unknown, 1 Unhealthy, 1 Healthy; the node has seen generation 2 of 3",
+    ]
+
+
+def test_status_by_exit_code(podstrat):
+    assert podstrat("status", "-", "--exit-code", stdin=LIVE).code == 1
+    assert podstrat("status", "-", "--exit-code", stdin=GOOD).code == 0
+
+
+def test_status_without_devices(podstrat):
+    assert podstrat("status", "-", stdin=GOOD).out == "web: its status says nothing about devices\n"
+
+
+def test_status_of_a_list_as_json(podstrat):
+    text = "apiVersion: v1\nkind: List\nitems:\n- " + LIVE.replace("\n", "\n  ")
+    (pod,) = json.loads(podstrat("status", "-", "-o", "json", stdin=text).out)["pods"]
+    assert (pod["generation"], pod["observedGeneration"], len(pod["devices"])) == (3, 2, 3)
+
+
+@pytest.mark.parametrize("text, code", [("a: [", 1), ("kind: Service\n", 2)], ids=["no-yaml", "no-pod"])
+def test_status_of_nothing(podstrat, text, code):
+    assert podstrat("status", "-", stdin=text).code == code
+
+
+def test_status_asks_kubectl(podstrat, tmp_path, monkeypatch):
+    kubectl = tmp_path / "bin" / "kubectl"
+    kubectl.parent.mkdir()
+    kubectl.write_text(
+        '#!/bin/sh\necho "$@" > asked\necho \'{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web"}}\'\n'
+    )
+    kubectl.chmod(kubectl.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(kubectl.parent), prepend=os.pathsep)
+    assert podstrat("status", "pod/web", "-n", "ml", "--context", "c").out == "web: its status says nothing about devices\n"
+    assert (tmp_path / "asked").read_text() == "get pod/web --namespace=ml --context=c -o json\n"
+    assert podstrat("status", "-A").code == 0
+    assert (tmp_path / "asked").read_text() == "get pods --all-namespaces -o json\n"
+
+
+# ---- completion ----------------------------------------------------------------------------------------
+
+
+def complete(script, *words):
+    """What bash offers for the last of the words."""
+    listed = " ".join(f"'{word}'" for word in words)
+    code = f"source {script}; COMP_WORDS=(podstrat {listed}); COMP_CWORD={len(words)}; _podstrat; echo ${{COMPREPLY[@]}}"
+    return subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True).stdout.split()
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+def test_bash(podstrat, write):
+    write("pod.yaml")
+    script = write("c.bash", podstrat("completion", "bash").out)
+    assert complete(script, "ma") == ["matrix"]
+    assert complete(script, "check", "--field") == ["--field-validation"]
+    assert complete(script, "check", "-o", "s") == ["sarif", "status"]
+    assert complete(script, "check", "--field-validation", "") == ["strict", "warn", "ignore"]
+    assert complete(script, "explain", "po") == ["pod.yaml"]
+
+
+def test_kubectl_completion(podstrat, write):
+    script = write("kubectl_complete-podstrat", podstrat("completion", "kubectl").out)
+
+    def ask(*words):
+        return subprocess.run(["sh", script, *words], capture_output=True, text=True, check=True).stdout.split()
+
+    assert ask("ch") == ["check", ":0"]
+    assert ask("check", "-o", "j") == ["json", "junit", ":0"]
+    assert ask("check", "--allow") == ["--allow-empty", ":0"]
+
+
+@pytest.mark.parametrize("shell", completion.SHELLS)
+def test_every_command_is_completed(podstrat, shell):
+    out = podstrat("completion", shell).out
+    assert all(name in out for name in cli.COMMANDS)
+    assert "field-validation" in out
+
+
+def test_zsh_uses_the_bridge(podstrat):
+    assert podstrat("completion", "zsh").out.startswith("autoload -Uz bashcompinit && bashcompinit\n_podstrat() {")

@@ -1,0 +1,123 @@
+"""A proxy in front of an API server: it notes every call, can hold one back, and keeps objects of groups that the server lacks."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
+
+
+class Call(NamedTuple):
+    """One request, and the code of its answer."""
+
+    user: str
+    """The bearer token, or nothing."""
+    method: str
+    path: str
+    query: str
+    code: int
+
+
+class Proxy:
+    """Plain HTTP on both sides."""
+
+    def __init__(self, target: str, groups: tuple[str, ...] = ()) -> None:
+        self._target = urlsplit(target)
+        self.groups = groups
+        """Groups with versions, as cert-manager.io/v1, whose objects are kept here."""
+        self.objects: dict[str, dict[str, Any]] = {}
+        self.calls: list[Call] = []
+        self.before: Callable[[str, str, str], None] = lambda user, method, path: None
+        """Is called with each request before it is passed on."""
+        proxy = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do(self) -> None:
+                proxy.handle(self)
+
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do
+
+            def log_message(self, format: str, *args: object) -> None:
+                """The calls are noted elsewhere."""
+
+        class Quiet(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, request: object, client_address: object) -> None:
+                """Clients are killed in these tests."""
+
+        self._server = Quiet(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+
+    def __enter__(self) -> Proxy:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def handle(self, handler: BaseHTTPRequestHandler) -> None:
+        url = urlsplit(handler.path)
+        user = handler.headers.get("Authorization", "").removeprefix("Bearer ")
+        body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
+        self.before(user, handler.command, url.path)
+        own = next((each for each in self.groups if url.path.startswith(f"/apis/{each}")), None)
+        if own is None:
+            code, headers, text = self._passed_on(handler, body)
+        else:
+            code, text = self._kept(handler.command, url.path, own, body)
+            headers = [("Content-Type", "application/json")]
+        self.calls.append(Call(user, handler.command, url.path, url.query, code))
+        handler.send_response(code)
+        for name, value in headers:
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(text)))
+        handler.end_headers()
+        handler.wfile.write(text)
+
+    def _passed_on(self, handler: BaseHTTPRequestHandler, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+        connection = http.client.HTTPConnection(self._target.hostname or "", self._target.port, timeout=30)
+        try:
+            headers = {name: value for name, value in handler.headers.items() if name.lower() not in HOP}
+            connection.request(handler.command, handler.path, body or None, headers)
+            response = connection.getresponse()
+            text = response.read()
+        finally:
+            connection.close()
+        return response.status, [each for each in response.getheaders() if each[0].lower() not in HOP], text
+
+    def _kept(self, method: str, path: str, group: str, body: bytes) -> tuple[int, bytes]:
+        """Enough of an API server for the objects of others: they are kept as they are applied."""
+        if path == f"/apis/{group}":
+            return 200, b"{}"
+        found = self.objects.get(path)
+        if method == "PATCH":
+            self.objects[path] = json.loads(body)
+            return 201 if found is None else 200, body
+        if found is None:
+            return 404, b'{"message": "not found"}'
+        if method == "DELETE":
+            del self.objects[path]
+        return 200, json.dumps(found).encode()
+
+
+def kubeconfig(url: str, token: str) -> dict[str, Any]:
+    """A kubeconfig for a server without TLS."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "c", "cluster": {"server": url}}],
+        "users": [{"name": "u", "user": {"token": token}}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u", "namespace": "default"}}],
+        "current-context": "x",
+    }

@@ -1,0 +1,37 @@
+"""Makes manifests/rendered/*.yaml: what `kubectl kustomize` makes of each overlay, for the command to install.
+
+    python tools/make_manifests.py
+
+A test compares the files with what kubectl makes.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+MANIFESTS = Path(__file__).parent.parent / "manifests"
+RENDERED = MANIFESTS / "rendered"
+SOURCES = {
+    "development": "overlays/development",
+    "production": "overlays/production",
+    "cert-manager": "overlays/cert-manager",
+    "monitoring": "monitoring",
+    "installer": "installer",
+}
+
+
+def main() -> None:
+    for name in SOURCES:
+        (RENDERED / f"{name}.yaml").write_text(text(name))
+
+
+def text(name: str) -> str:
+    """The file of an overlay."""
+    source = SOURCES[name]
+    made = subprocess.run(["kubectl", "kustomize", str(MANIFESTS / source)], capture_output=True, text=True, check=True).stdout
+    return f"# Made from manifests/{source} by tools/make_manifests.py: change it there.\n{made}"
+
+
+if __name__ == "__main__":
+    main()
