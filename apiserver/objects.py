@@ -112,8 +112,9 @@ class Judge:
             obj = self._reviewed(obj, old, request, kind, warnings)
         preconditions.unchanged(obj, old, request)
         obj = _kept(obj, old, request.subresource, kind)
-        found = list(meta.on_write(obj["metadata"], self.ctx)) + list(meta.on_update(obj["metadata"], old["metadata"], self.ctx))
-        _raise_if_any(found, obj, kind)
+        common = tuple(meta.labels_and_owners(obj["metadata"], self.ctx))
+        written = meta.on_write(obj["metadata"], self.ctx, common)
+        _raise_if_any([*written, *meta.on_update(obj["metadata"], old["metadata"], common)], obj, kind)
         obj = self._pruned(obj, kind)
         if entries := managed.settled(obj, old):
             obj["metadata"]["managedFields"] = entries

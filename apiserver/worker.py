@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import http
 import json
+import socket
 import ssl
 from typing import Any
 
-from gunicorn import util
 from gunicorn.http import errors
 from gunicorn.workers.gthread import ThreadWorker
 
@@ -46,10 +47,10 @@ class Worker(ThreadWorker):
             super().handle_error(req, client, addr, exc)
             return
         self.log.info("Invalid request from %s: %s", addr, exc)
-        try:
-            util.write_nonblock(client, answer)
-        except OSError:
-            self.log.debug("Nobody is left to hear that.")
+        # The socket's own method, not that of TLS, whose handshake has failed.
+        send = socket.socket.sendall if isinstance(exc, ssl.SSLError) else type(client).sendall
+        with contextlib.suppress(OSError):
+            send(client, answer)
 
 
 def refusal(code: int, message: str) -> bytes:

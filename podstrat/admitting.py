@@ -2,6 +2,8 @@
 
     admitted = admit(pod, ["https://127.0.0.1:9443/mutate"], ca=pem)
     assert admitted.ok, admitted
+
+docs/webhook-testing.md shows more.
 """
 
 from __future__ import annotations
@@ -148,12 +150,8 @@ def admit(
 
 
 def _prepare(api: Api, namespace: str, labels: Mapping[str, str] | None, old: Object | None) -> None:
-    api.bootstrap([namespace])
-    if labels is not None:
-        entry = api.store.get(NAMESPACE, "", namespace)
-        assert entry is not None
-        metadata = entry.obj["metadata"]
-        api.load([{**entry.obj, "metadata": {**metadata, "labels": {**metadata["labels"], **labels}}}])
+    metadata = {"name": namespace, "labels": {"kubernetes.io/metadata.name": namespace, **(labels or {})}}
+    api.load([{"apiVersion": "v1", "kind": NAMESPACE.kind, "metadata": metadata}])
     if old is not None:
         api.load([{"apiVersion": "v1", "kind": "Pod", **old}])
 

@@ -30,6 +30,7 @@ COMMANDS = {
     "matrix": Command("podstrat.check.matrix", "which releases and gates accept a manifest, and what they make of it"),
     "status": Command("podstrat.check.health", "the health of the devices that a running pod's containers were given"),
     "demo": Command("podstrat.demo", "a pod's life through the engine, in the terminal"),
+    "up": Command("podstrat.up", "an API server on this machine with a small scene in it"),
     "serve": Command("podstrat.serve", "an API server for tests and laptops, with the real pod strategy"),
     "webhook": Command("podstrat.webhook", "the admission webhook for a real cluster"),
     "certs": Command("podstrat.certs", "the webhook's certificates: make, show, rotate, verify"),

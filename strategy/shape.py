@@ -65,7 +65,7 @@ class Decoder:
         seen = Seen()
         try:
             return Decoded(self._straight[kind](value, seen), [], seen)
-        except (straight.Detour, ValueError, TypeError, RecursionError):
+        except (straight.Detour, KeyError, ValueError, TypeError, RecursionError):
             return None
 
     def _with_care(self, value: Any, kind: str) -> Decoded:

@@ -16,10 +16,10 @@ from strategy.walk import Seen
 
 Reader = Callable[[Any, Seen], Any]
 """Reads a value of the one class it is made for, and tells what it has seen."""
-Entry = tuple[type, bool, Reader | None]
-"""A field: the class its values have, whether a zero value is kept, and the reader; None for what is taken as it is."""
+Entry = tuple[Any, Reader | None]
+"""A field: the class its values have, and the reader; None for what is taken as it is. Numbers are, if 32 bits hold them."""
 
-_PLAIN: Final = {"string": str, "bool": bool}
+_PLAIN: Final = {"string": str, "bool": bool, "int32": int, "int64": int, "IntOrString": int}
 
 
 class Detour(Exception):
@@ -34,22 +34,23 @@ class Straight:
         self._made: dict[str, Reader] = {}
 
     def __getitem__(self, type_name: str) -> Reader:
-        """The reader of the objects of a type: Detour, ValueError or TypeError if they are not in order."""
+        """The reader of the objects of a type: Detour, or another error, if they are not in order."""
         reader = self._made.get(type_name)
         if reader is None:
-            plan = self._plans[type_name]
-            entries = {name: self._entry(field, plan) for name, field in self._plans.types.fields(type_name).items()}
-            reader = self._made[type_name] = _object(entries, plan)
+            plan, fields = self._plans[type_name], self._plans.types.fields(type_name)
+            entries = {name: self._entry(field, plan) for name, field in fields.items()}
+            either = frozenset(name for name, field in fields.items() if field.type == "IntOrString")
+            reader = self._made[type_name] = _object(entries, either, plan)
         return reader
 
     def _entry(self, field: Field, plan: Plan) -> Entry:
-        member = plan.members[field.name]
+        gate = plan.members[field.name].gate
         kind, reader = self._kind(field)
-        if member.gate is not None:
-            reader = _watched(member.gate, reader)
-        return kind, member.keep, reader
+        if gate is not None:
+            reader = _watched(gate, _int32 if kind is int and reader is None else reader)
+        return kind, reader
 
-    def _kind(self, field: Field) -> tuple[type, Reader | None]:
+    def _kind(self, field: Field) -> Entry:
         if field.shape == "list":
             if self._plans.is_struct(field.type):
                 return list, _objects(self[field.type])
@@ -63,29 +64,30 @@ class Straight:
         return _SPECIAL.get(field.type, (dict, _detour))
 
 
-def _object(entries: dict[str, Entry], plan: Plan) -> Reader:
+def _object(entries: dict[str, Entry], either: frozenset[str], plan: Plan) -> Reader:
+    """The reader of an object by its fields; ``either`` are those that hold a number or a string."""
     template, nested = plan.template, plan.nested
+    kept = frozenset(name for name, member in plan.members.items() if member.keep)
     several = frozenset(name for name, holder in plan.holders.items() if holder.several)
 
     def read(value: Object, seen: Seen) -> Object:
         out = template.copy()
         for key, item in value.items():
-            try:
-                kind, keep, reader = entries[key]
-            except KeyError:
-                raise Detour from None
+            kind, reader = entries[key]
             if type(item) is kind:
                 if reader is not None:
                     item = reader(item, seen)
+                elif kind is int and not -0x80000000 <= item <= 0x7FFFFFFF:
+                    raise Detour
                 if item:
                     out[key] = item
-                elif keep:
+                elif key in kept:
                     out[key] = item
                     if key in several:
                         seen.empty = True
             elif item is None:
                 continue
-            elif reader is _port and type(item) is str:
+            elif type(item) is str and reader is None and key in either:
                 out[key] = item
             else:
                 raise Detour
@@ -176,11 +178,6 @@ def _int64(value: int, seen: Seen) -> int:
     raise Detour
 
 
-def _port(value: int, seen: Seen) -> int:
-    """An int-or-string that is an int."""
-    return _int32(value, seen)
-
-
 def _detour(value: Any, seen: Seen) -> Any:
     raise Detour
 
@@ -188,9 +185,6 @@ def _detour(value: Any, seen: Seen) -> Any:
 _LISTS: Final[dict[str, Reader]] = {"string": _strings, "int32": _int32s, "int64": _int64s}
 _MAPS: Final[dict[str, Reader]] = {"string": _texts, "Quantity": _amounts}
 _SPECIAL: Final[dict[str, tuple[type, Reader]]] = {
-    "int32": (int, _int32),
-    "int64": (int, _int64),
-    "IntOrString": (int, _port),
     "Quantity": (str, _amount),
     "Time": (str, _time),
 }

@@ -1,7 +1,7 @@
 """A rule of good practice: what it is called, how bad it is to break it, why, and what to do instead.
 
-A rule is a function that looks at one subject, a webhook, a configuration, a Deployment or a role, and says what it finds. The list
-of good practice has fifty points (docs/operations.md); a rule says which of them it stands for.
+A rule is a function that looks at one subject, a webhook, a configuration, a Deployment or a role, and says what it finds. The
+list of good practice has fifty points (docs/operations.md); a rule says which of them it stands for.
 """
 
 from __future__ import annotations

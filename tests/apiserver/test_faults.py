@@ -138,11 +138,9 @@ def test_a_watch_breaks_off(caller: Caller) -> None:
     caller.send("POST", PODS, POD)
     caller.send("POST", FAULTS, {"resource": "pods", "drop": 0.3})
     assert caller.send("GET", PODS)[0] == 200  # a list is no watch
-    began = time.monotonic()
     with pytest.raises(http.client.IncompleteRead) as broken:
         caller.watch(f"{PODS}?watch=1&timeoutSeconds=20")
     assert json.loads(broken.value.partial)["type"] == "ADDED"
-    assert time.monotonic() - began < 5
     assert caller.watch(f"{PODS}?watch=1&timeoutSeconds=1") == ["ADDED"]
 
 

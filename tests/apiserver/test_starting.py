@@ -63,7 +63,9 @@ def test_a_port_that_is_taken(refused: Refused) -> None:
         pytest.param(["--port", "70000"], "--port 70000: a port is a number from 0 to 65535", id="no-port"),
         pytest.param(["--port", "-1"], "--port -1: a port is a number from 0 to 65535", id="negative-port"),
         pytest.param(["--host", "0.0.0.0"], "nobody could get in: without TLS, 0.0.0.0 needs --token.*", id="nobody"),
-        pytest.param(["--token", "t", "--host", "no.such.host.invalid"], r"cannot listen on no.such.host.invalid port 0: .*", id="no-host"),
+        pytest.param(
+            ["--token", "t", "--host", "no.such.host.invalid"], r"cannot listen on no.such.host.invalid port 0: .*", id="no-host"
+        ),
         pytest.param(["--kubernetes-version", "1.12"], r".*1\.12.*", id="no-release"),
         pytest.param(["--feature-gates", "NoSuchGate=true"], r".*NoSuchGate.*", id="no-gate"),
         pytest.param(["--feature-gates", "Nonsense"], r".*Nonsense.*", id="no-value"),

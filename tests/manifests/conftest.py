@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -12,10 +14,11 @@ from typing import Any
 
 import pytest
 
+from podstrat import cli
 from podstrat.child import Server
 from podstrat.http import Client
 from tests.manifests.proxy import Call, Proxy, kubeconfig
-from tests.manifests.replicas import Replicas, free_port
+from tests.manifests.replicas import Keepers, Processes, free_port
 
 ADMIN, ACCOUNT, INSTALLER, SOMEBODY = "admin-token", "account-token", "installer-token", "somebody-token"
 HOST = "podstrat-webhook.podstrat-system.svc"
@@ -60,7 +63,9 @@ class World:
         self.account = self._kubeconfig(ACCOUNT)
         self.installer = self._kubeconfig(INSTALLER)
         self._somebody = folder / "somebody"
-        self._somebody.write_text(json.dumps(kubeconfig(server.url, SOMEBODY)))
+        theirs = json.loads(server.kubeconfig.read_text())
+        theirs["users"][0]["user"] = {"token": SOMEBODY}
+        self._somebody.write_text(json.dumps(theirs))
 
     def _kubeconfig(self, token: str) -> Path:
         path = self.folder / token
@@ -77,11 +82,12 @@ class World:
         )
 
     def command(self, *words: str, code: int = 0) -> list[str]:
-        """What it says, by lines."""
-        process = self.start(*words)
-        said, _ = process.communicate(timeout=60)
-        assert process.returncode == code, said
-        return said.splitlines()
+        """What it says, by lines, when it is run in this process."""
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            ended = cli.main(["webhook", *words, "--kubeconfig", str(self.installer)])
+        assert ended == code, out.getvalue()
+        return out.getvalue().splitlines()
 
     def kubectl(self, *words: str, code: int = 0) -> str:
         environment = {**os.environ, "HOME": str(self.folder), "KUBECACHEDIR": str(self.folder / "cache")}
@@ -139,12 +145,26 @@ def world(tmp_path: Path) -> Iterator[World]:
         f"{SOMEBODY},somebody,developers",
     )
     words = [word for token in tokens for word in ("--token", token)]
-    with Server("--http", *words, "--resolve", f"{HOST}=127.0.0.1:{port}") as server, Proxy(server.url) as proxy:
+    with Server(*words, "--resolve", f"{HOST}=127.0.0.1:{port}") as server, Proxy(server) as proxy:
         yield World(tmp_path, server, proxy, port)
 
 
 @pytest.fixture
 def cluster(world: World, tmp_path: Path) -> Iterator[World]:
-    """The same, and what runs Deployments."""
-    with Replicas(world.admin, world.account, tmp_path, world.port):
+    """The same, where Deployments become processes."""
+    with Processes(world.admin, world.account, tmp_path, world.port):
         yield world
+
+
+@pytest.fixture
+def kept(world: World, tmp_path: Path) -> Iterator[World]:
+    """The same, where of a Deployment only the certificates are kept."""
+    with Keepers(world.admin, world.account, tmp_path):
+        yield world
+
+
+@pytest.fixture(autouse=True)
+def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits here waits for something on the same machine."""
+    monkeypatch.setattr("podstrat.install.installing.POLL_SECONDS", 0.05)
+    monkeypatch.setattr("podstrat.install.cluster.PAUSES", (0.01, 0.02))

@@ -1,14 +1,18 @@
-"""A proxy in front of an API server: it notes every call, can hold one back, and keeps objects of groups that the server lacks."""
+"""A proxy before an API server: it notes every call, can hold one back, and keeps objects of groups that the server lacks."""
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
+import ssl
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+
+from podstrat.child import Server
 
 HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
@@ -25,11 +29,14 @@ class Call(NamedTuple):
 
 
 class Proxy:
-    """Plain HTTP on both sides."""
+    """Plain HTTP before a server with TLS."""
 
-    def __init__(self, target: str, groups: tuple[str, ...] = ()) -> None:
-        self._target = urlsplit(target)
-        self.groups = groups
+    def __init__(self, server: Server) -> None:
+        self._target = urlsplit(server.url)
+        cluster = json.loads(server.kubeconfig.read_text())["clusters"][0]["cluster"]
+        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+        self._context = ssl.create_default_context(cadata=authority)
+        self.groups: tuple[str, ...] = ()
         """Groups with versions, as cert-manager.io/v1, whose objects are kept here."""
         self.objects: dict[str, dict[str, Any]] = {}
         self.calls: list[Call] = []
@@ -86,7 +93,8 @@ class Proxy:
         handler.wfile.write(text)
 
     def _passed_on(self, handler: BaseHTTPRequestHandler, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
-        connection = http.client.HTTPConnection(self._target.hostname or "", self._target.port, timeout=30)
+        host, port = self._target.hostname or "", self._target.port
+        connection = http.client.HTTPSConnection(host, port, timeout=30, context=self._context)
         try:
             headers = {name: value for name, value in handler.headers.items() if name.lower() not in HOP}
             connection.request(handler.command, handler.path, body or None, headers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import signal
@@ -10,11 +11,16 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
+from certs.cluster import ClusterError
+from certs.keeping import Keeper
 from podstrat.http import Client
+from webhook import settings
+from webhook.certificate import keeper
 
 DEPLOYMENT = "/apis/apps/v1/namespaces/{namespace}/deployments/podstrat-webhook"
 MERGE = "application/merge-patch+json"
@@ -34,68 +40,93 @@ def free_port() -> int:
         return port
 
 
-class Replicas:
-    """One process stands for all replicas: it is replaced when the template changes, and ends with the Deployment."""
+class Deployments:
+    """Looks at the Deployment again and again: whoever runs its pods is told of it, and its status tells how they are."""
 
-    def __init__(self, admin: Path, account: Path, folder: Path, port: int, namespace: str = "podstrat-system") -> None:
+    def __init__(self, admin: Path, namespace: str = "podstrat-system") -> None:
         self._admin = admin
-        self._account = account
-        """The kubeconfig of the webhook itself."""
-        self._folder = folder
-        self._port = port
         self._path = DEPLOYMENT.format(namespace=namespace)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self._process: subprocess.Popen[bytes] | None = None
         self._template: Any = None
-        self._namespace = namespace
+        self.namespace = namespace
         self.starts = 0
 
-    def __enter__(self) -> Replicas:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join(30)
-        self._end()
-
-    @property
-    def log(self) -> str:
-        return (self._folder / "log").read_text(errors="replace")
+        self.end()
 
     def _run(self) -> None:
         with Client(self._admin) as client:
             while not self._stop.wait(0.05):
                 code, deployment = client.send("GET", self._path)
-                if code != 200:
-                    self._end()
-                    continue
-                template = deployment["spec"]["template"]["spec"]
-                if template != self._template or self._process is None:
-                    self._end()
-                    self._begin(template)
-                self._tell(client, deployment)
+                template = deployment["spec"]["template"]["spec"] if code == 200 else None
+                if template != self._template:
+                    self.end()
+                    if template is not None:
+                        self.begin(template)
+                        self.starts += 1
+                    self._template = template
+                if template is not None:
+                    self._tell(client, deployment)
 
-    def _begin(self, template: dict[str, Any]) -> None:
-        (container,) = template["containers"]
-        variables = {each["name"]: each.get("value", self._namespace) for each in container["env"]}
+    def _tell(self, client: Client, deployment: dict[str, Any]) -> None:
+        wanted = deployment["spec"].get("replicas", 1)
+        available = wanted if self.is_ready() else 0
+        status = {"observedGeneration": deployment["metadata"]["generation"], "replicas": wanted, "updatedReplicas": wanted}
+        status["availableReplicas"] = available
+        known = {key: (deployment.get("status") or {}).get(key, 0) for key in status}
+        if known != status:
+            client.send("PATCH", f"{self._path}/status", {"status": status}, MERGE)
+
+    def begin(self, template: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def end(self) -> None:
+        raise NotImplementedError
+
+    def is_ready(self) -> bool:
+        raise NotImplementedError
+
+
+def variables(template: dict[str, Any], namespace: str) -> dict[str, str]:
+    """The variables of the container; the only one that is looked up is the namespace."""
+    (container,) = template["containers"]
+    return {each["name"]: each.get("value", namespace) for each in container["env"]}
+
+
+class Processes(Deployments):
+    """The webhook as a process. One stands for all replicas: it is replaced when the template changes."""
+
+    def __init__(self, admin: Path, account: Path, folder: Path, port: int) -> None:
+        super().__init__(admin)
+        self._account = account
+        """The kubeconfig of the webhook itself."""
+        self._folder = folder
+        self._port = port
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def begin(self, template: dict[str, Any]) -> None:
         own = {"PORT": str(self._port), "READY_FILE": str(self._folder / "ready"), "CERT_DIR": str(self._folder / "tls")}
         own |= {"KUBECONFIG": str(self._account), "IDENTITY": f"replica-{self.starts}", "HOST": "127.0.0.1"}
-        variables |= {f"PODSTRAT_WEBHOOK__{name}": value for name, value in (QUICK | own).items()}
+        told = variables(template, self.namespace)
+        told |= {f"PODSTRAT_WEBHOOK__{name}": value for name, value in (QUICK | own).items()}
         (self._folder / "ready").unlink(missing_ok=True)
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "podstrat", *container["args"]],
-                env={**os.environ, **variables},
+                [sys.executable, "-m", "podstrat", *template["containers"][0]["args"]],
+                env={**os.environ, **told},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
             )
-        self._template = template
-        self.starts += 1
 
-    def _end(self) -> None:
+    def end(self) -> None:
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
             try:
@@ -105,16 +136,7 @@ class Replicas:
                 self._process.wait()
             self._process = None
 
-    def _tell(self, client: Client, deployment: dict[str, Any]) -> None:
-        wanted = deployment["spec"].get("replicas", 1)
-        available = wanted if self._is_ready() else 0
-        status = {"observedGeneration": deployment["metadata"]["generation"], "replicas": wanted, "updatedReplicas": wanted}
-        status["availableReplicas"] = available
-        known = {key: (deployment.get("status") or {}).get(key, 0) for key in status}
-        if known != status:
-            client.send("PATCH", f"{self._path}/status", {"status": status}, MERGE)
-
-    def _is_ready(self) -> bool:
+    def is_ready(self) -> bool:
         ready = self._folder / "ready"
         if not ready.exists():
             return False
@@ -127,6 +149,38 @@ class Replicas:
             return False
         finally:
             connection.close()
+
+
+class Keepers(Deployments):
+    """Only the part of the webhook that keeps its certificates, in this process: where nobody calls it, that is all there is to see."""
+
+    def __init__(self, admin: Path, account: Path, folder: Path) -> None:
+        super().__init__(admin)
+        self._account = account
+        self._folder = folder
+        self._keeper: Keeper | None = None
+
+    def begin(self, template: dict[str, Any]) -> None:
+        told = variables(template, self.namespace)
+        own = {"KUBECONFIG": str(self._account), "CERT_DIR": str(self._folder / "tls"), "IDENTITY": f"replica-{self.starts}"}
+        told |= {f"PODSTRAT_WEBHOOK__{name}": value for name, value in (QUICK | own).items()}
+        if told["PODSTRAT_WEBHOOK__CERTIFICATES"] == "secret":
+            self._keeper = keeper(settings.load(told, {}).settings, lambda step: None)
+
+    def end(self) -> None:
+        if self._keeper is not None:
+            with contextlib.suppress(ClusterError):
+                self._keeper.election.release()
+            self._keeper = None
+
+    def is_ready(self) -> bool:
+        if self._keeper is None:
+            return True
+        try:
+            self._keeper.round(datetime.now(UTC), time.monotonic())
+        except ClusterError:
+            return False
+        return (self._folder / "tls" / "tls.crt").exists()
 
 
 def until(done: Any, seconds: float = 20.0) -> Any:

@@ -75,19 +75,19 @@ def test_a_new_version_and_another_overlay(cluster: World) -> None:
     assert cluster.get("/apis/scheduling.k8s.io/v1/priorityclasses/podstrat-webhook") is None
 
 
-def test_a_dry_run_changes_nothing(cluster: World) -> None:
-    said = cluster.command("install", "--dry-run")
+def test_a_dry_run_changes_nothing(kept: World) -> None:
+    said = kept.command("install", "--dry-run")
     assert all(line.endswith("created (dry run)") for line in said)
-    assert cluster.left() == []
-    cluster.command("install")
-    before = {path: cluster.get(path)["metadata"]["resourceVersion"] for path in (MUTATING, VALIDATING, DEPLOYMENT)}
-    said = cluster.command("install", "--dry-run", "--overlay", "development")
+    assert kept.left() == []
+    kept.command("install")
+    before = {path: kept.get(path)["metadata"]["resourceVersion"] for path in (MUTATING, VALIDATING, DEPLOYMENT)}
+    said = kept.command("install", "--dry-run", "--overlay", "development")
     assert "deployment.apps/podstrat-webhook configured (dry run)" in said
     assert "priorityclass.scheduling.k8s.io/podstrat-webhook deleted (dry run)" in said
-    said = cluster.command("uninstall", "--dry-run", "--keep-namespace")
+    said = kept.command("uninstall", "--dry-run", "--keep-namespace")
     assert "namespace/podstrat-system stays (dry run)" in said
     assert "deployment.apps/podstrat-webhook deleted (dry run)" in said
-    assert {path: cluster.get(path)["metadata"]["resourceVersion"] for path in before} == before
+    assert {path: kept.get(path)["metadata"]["resourceVersion"] for path in before} == before
 
 
 def test_nothing_is_registered_while_the_server_is_not_ready(world: World) -> None:

@@ -204,14 +204,14 @@ async def test_a_socket_made_anew_between_two_looks_is_one_unregistration_and_on
         uid = scene.add(made, claim("train-gpu", ["gpu-0"], made))
         driver = DraDriver(root)
         await driver.start()
-        scene.clock.advance(1.0)
+        await scene.look()
         await scene.until_shown(uid, "claim:gpu", "gpu.example.com/node-1/gpu-0", "Healthy")
         writes = scene.writes[uid]
         await driver.stop()
         again = DraDriver(root)
         await again.start()
         again.devices["gpu-0"] = again.devices["gpu-0"]._replace(health="Unhealthy")
-        scene.clock.advance(1.0)
+        await scene.look()
         await scene.until_shown(uid, "claim:gpu", "gpu.example.com/node-1/gpu-0", "Unhealthy")
         assert scene.writes[uid] == writes + 1
         assert len(scene.drivers.registered()) == 1

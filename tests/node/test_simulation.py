@@ -32,7 +32,7 @@ class Playing:
         await self.node.__aenter__()
         for driver in self.simulated.drivers:
             await driver.start()
-        await self.node.look_until(Report)
+        await self.node.look_until(Report, len(self.simulated.drivers))
         return self
 
     async def __aexit__(self, *_):
@@ -61,7 +61,6 @@ async def test_devices_change_come_and_go(root):
 
 async def test_both_kinds_of_driver_say_the_same(root):
     async with Playing(root, "--driver", "gpu.example.com", "--resource", "example.com/gpu", "--devices", "2") as playing:
-        await playing.node.events.until(Report, 2)
         assert await playing.simulated.do("health gpu-0 Unhealthy") is None
         await playing.node.events.until(Report, 4)
         said = {event.session.driver: event.readings[0].health for event in playing.node.events.of(Report)[2:]}

@@ -57,6 +57,14 @@ class VirtualClock:
         while sum(seconds > longer_than for seconds in self.slept) < times:
             await self._moved.wait()
 
+    async def pass_a_second(self):
+        """Lets those who sleep for a second at a time, as looks into directories do, wake and go to sleep again."""
+        await self.until_asleep(1)
+        before = self.slept.count(1.0)
+        self.advance(1.0)
+        while self.slept.count(1.0) == before:
+            await self._moved.wait()
+
     async def until_asleep(self, sleepers):
         """Waits until so many are asleep."""
         while sum(not future.done() for _, _, future in self._sleepers) < sleepers:
@@ -123,14 +131,11 @@ class Listening:
 
     async def look(self):
         """Lets the drivers look into the directories once more, and be done with it."""
-        before = self.clock.slept.count(1.0)
-        self.clock.advance(1.0)
-        while self.clock.slept.count(1.0) == before:
-            await self.clock._moved.wait()
+        await self.clock.pass_a_second()
 
-    async def look_until(self, kind):
-        """The same, again and again, until there is an event of a kind: for what is tried again after a while."""
-        while not self.events.of(kind):
+    async def look_until(self, kind, times=1):
+        """The same, again and again, until there are so many events of a kind: for what is tried again after a while."""
+        while len(self.events.of(kind)) < times:
             await self.look()
 
 
@@ -275,6 +280,10 @@ class Scene:
             self.write(wake.pods)
             self._moved.set()
             self._moved = asyncio.Event()
+
+    async def look(self):
+        """Lets the drivers look into the directories once more."""
+        await self.clock.pass_a_second()
 
     async def until(self, condition):
         """Waits until it holds; looks again whenever something has happened."""

@@ -39,7 +39,8 @@ class Scene:
 
     def __init__(self, server: Server, folder: Path, replicas: int, **settings: Any) -> None:
         self.server = server
-        self.client = Client(server.kubeconfig)
+        self._clients = threading.local()
+        self._every: list[Client] = []
         chosen = {
             "certificates": "secret",
             "kubeconfig": server.kubeconfig,
@@ -72,9 +73,16 @@ class Scene:
             self.send("POST", f"{CONFIGURATIONS}/{kind.lower()}webhookconfigurations", made)
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
-        code, answer = self.client.send(method, path, body)
+        if not hasattr(self._clients, "own"):
+            self._clients.own = Client(self.server.kubeconfig)
+            self._every.append(self._clients.own)
+        code, answer = self._clients.own.send(method, path, body)
         assert code < 300, answer
         return answer
+
+    def close(self) -> None:
+        for client in self._every:
+            client.close()
 
     def published(self) -> bytes:
         """What clients of the validating webhook are told to trust."""
@@ -107,9 +115,10 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def scene(server: Server, tmp_path: Path) -> Iterator[Scene]:
     made = Scene(server, tmp_path, 2)
-    made.client.send("POST", "/podstrat/reset")
+    made.send("POST", "/podstrat/reset")
     made.install()
     with ExitStack() as stack:
+        stack.callback(made.close)
         for replica in made.replicas:
             stack.enter_context(replica)
         for replica in made.replicas:
@@ -125,9 +134,8 @@ def drill(scene: Scene, seconds: float) -> tuple[Load, set[str], set[bytes]]:
     over = threading.Event()
 
     def watch() -> None:
-        client = Client(scene.server.kubeconfig)
         while not over.is_set():
-            found = client.send("GET", f"{CONFIGURATIONS}/mutatingwebhookconfigurations/podstrat-webhook")[1]
+            found = scene.send("GET", f"{CONFIGURATIONS}/mutatingwebhookconfigurations/podstrat-webhook")
             bundles.add(base64.b64decode(found["webhooks"][0]["clientConfig"]["caBundle"]))
             time.sleep(0.05)
 
@@ -199,9 +207,10 @@ def test_a_leader_that_dies_is_succeeded(scene: Scene) -> None:
 def test_two_who_begin_at_the_same_time_have_one_authority(server: Server, tmp_path: Path) -> None:
     for number in range(2):
         scene = Scene(server, tmp_path / str(number), 3)
-        scene.client.send("POST", "/podstrat/reset")
+        scene.send("POST", "/podstrat/reset")
         scene.install()
         with ExitStack() as stack:
+            stack.callback(scene.close)
             starting = [threading.Thread(target=stack.enter_context, args=(replica,)) for replica in scene.replicas]
             for thread in starting:
                 thread.start()

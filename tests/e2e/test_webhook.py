@@ -1,0 +1,437 @@
+"""The webhook in front of an API server, end to end over TLS: each step without it and with it, and that it was really called.
+
+Against the embedded server always; against a real kube-apiserver where its binaries are (tests/e2e/servers.py). The configurations
+are those that are shipped, but for the address: here the webhook runs on this machine.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import goyaml
+from certs import files
+from certs.issuing import Authority
+from podstrat.http import Answer
+from tests.e2e import servers
+from tests.e2e.servers import ApiServer
+from tests.webhook.child import Replica, certificates, until
+
+Object = dict[str, Any]
+SHIPPED = Path(__file__).parents[2] / "manifests" / "base"
+CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
+PODS = "/api/v1/namespaces/default/pods"
+GPU = "example.com/gpu"
+ORDINARY_WRITES = 1000
+numbers = count()
+
+
+# ---- the servers -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    """A server that stores pods as they are."""
+    with servers.embedded(tmp_path_factory.mktemp("plain"), "1.37", "--pod-strategy", "off") as made:
+        yield made
+
+
+@pytest.fixture(scope="module", params=["embedded", "real"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    """A server with the strategy of pods."""
+    folder = tmp_path_factory.mktemp("server")
+    if request.param == "embedded":
+        with servers.embedded(folder, "1.37") as made:
+            yield made
+        return
+    binaries = servers.assets()
+    if binaries is None:
+        pytest.skip(servers.MISSING)
+    # Before 1.36 device health is off; everything about it would be dropped without a word.
+    early = servers.real_version(binaries) in ("1.34", "1.35")
+    with servers.real(folder, binaries, "ResourceHealthStatus=true" if early else "") as made:
+        yield made
+
+
+# ---- the webhook -----------------------------------------------------------------------------------
+
+
+class Webhook:
+    """A replica, and the configurations by which a server calls it."""
+
+    def __init__(self, server: ApiServer, replica: Replica, authority: bytes, phases: tuple[str, ...]) -> None:
+        self._server, self._replica, self._authority = server, replica, authority
+        self._phases = phases
+        self._before = {phase: 0.0 for phase in ("mutate", "validate")}
+
+    def configuration(self, phase: str) -> Object:
+        kind = {"mutate": "mutating", "validate": "validating"}[phase]
+        (document,) = goyaml.documents((SHIPPED / f"{kind}.yaml").read_bytes(), kind)
+        made: Object = document.value
+        for hook in made["webhooks"]:
+            bundle = base64.b64encode(self._authority).decode()
+            hook["clientConfig"] = {"url": f"https://127.0.0.1:{self._replica.port}/{phase}", "caBundle": bundle}
+            # What a failure would hide here is what the test is about.
+            hook["failurePolicy"] = "Fail"
+        if phase == "validate" and len(self._phases) > 2:
+            made["webhooks"][0]["rules"].append(
+                {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["pods"]}
+            )
+        return made
+
+    def install(self) -> None:
+        for phase in ("mutate", "validate"):
+            if phase in self._phases:
+                made = self.configuration(phase)
+                good(self._server.send("POST", f"{CONFIGURATIONS}/{made['kind'].lower()}s", made))
+        settle(self._server)
+        self.forget()
+
+    def uninstall(self) -> None:
+        for phase in ("mutate", "validate"):
+            if phase in self._phases:
+                made = self.configuration(phase)
+                good(self._server.send("DELETE", f"{CONFIGURATIONS}/{made['kind'].lower()}s/{made['metadata']['name']}"))
+        settle(self._server)
+
+    def forget(self) -> None:
+        self._before = {phase: self._counted(phase) for phase in self._before}
+
+    def calls(self, phase: str) -> int:
+        """How often it has been called since that was last asked."""
+        before, self._before[phase] = self._before[phase], self._counted(phase)
+        return int(self._before[phase] - before)
+
+    def _counted(self, phase: str) -> float:
+        lines = self._replica.plain("/metrics")[1].splitlines()
+        name = "podstrat_webhook_admission_requests_total"
+        return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith(name) and f'webhook="{phase}"' in line)
+
+
+def settle(server: ApiServer) -> None:
+    """A real server hears of its configurations a little later."""
+    if server.real:
+        time.sleep(2)
+
+
+@contextmanager
+def webhook(
+    server: ApiServer, folder: Path, phases: tuple[str, ...] = ("mutate", "validate"), **settings: Any
+) -> Iterator[Webhook]:
+    tls = certificates(folder / "tls", "127.0.0.1", "localhost")
+    version = "plain" if "server_version" not in settings else settings.pop("server_version")
+    with Replica(folder / "replica", cert_dir=tls, server_version=version, **settings) as replica:
+        until(replica.is_ready)
+        made = Webhook(server, replica, (tls / "ca.crt").read_bytes(), phases)
+        made.install()
+        try:
+            yield made
+        finally:
+            made.uninstall()
+
+
+def good(answer: Answer) -> Any:
+    assert answer.code < 300, answer.text
+    return answer.body
+
+
+def warnings(answer: Answer) -> list[str]:
+    return [text.split('"')[1] for text in answer.headers.get_all("Warning") or ()]
+
+
+# ---- pods ------------------------------------------------------------------------------------------
+
+
+def pod(**spec: Any) -> Object:
+    limits = {"limits": {GPU: "1"}, "requests": {GPU: "1"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": f"p{next(numbers)}", "namespace": "default"},
+        "spec": {"nodeName": "n1", "containers": [{"name": "c", "image": "i:1", "resources": limits}], **spec},
+    }
+
+
+def create(server: ApiServer, made: Object) -> Object:
+    stored: Object = good(server.send("POST", PODS, made))
+    return stored
+
+
+def at(stored: Object) -> str:
+    return f"{PODS}/{stored['metadata']['name']}"
+
+
+def reporting(*reports: tuple[str, str]) -> Object:
+    """A status patch with the health of devices."""
+    report = [{"name": name, "resources": [{"resourceID": "gpu-0", "health": health}]} for name, health in reports]
+    status = {"name": "c", "image": "i:1", "imageID": "", "ready": False, "restartCount": 0}
+    return {"status": {"containerStatuses": [{**status, "allocatedResourcesStatus": report}]}}
+
+
+# ---- a server that stores pods as they are ---------------------------------------------------------
+
+
+def test_generation(plain: ApiServer, tmp_path: Path) -> None:
+    def life() -> list[int | None]:
+        stored = create(plain, pod())
+        numbers = [stored["metadata"].get("generation")]
+        stored["spec"]["containers"][0]["image"] = "i:2"
+        stored = good(plain.send("PUT", at(stored), stored))
+        numbers.append(stored["metadata"].get("generation"))
+        patched = good(plain.send("PATCH", at(stored), {"metadata": {"labels": {"a": "b"}}}, patch="merge"))
+        return [*numbers, patched["metadata"].get("generation")]
+
+    assert life() == [None, None, None]
+    with webhook(plain, tmp_path) as hook:
+        assert life() == [1, 2, 2]
+        assert hook.calls("mutate") == 2, "a label is no concern of ours"
+    assert life() == [None, None, None]
+
+
+class Clearing:
+    """A webhook of somebody else that clears observedGeneration on every status write."""
+
+    def __init__(self, server: ApiServer, folder: Path) -> None:
+        self._server = server
+        self.calls = 0
+        now = datetime.now(UTC)
+        authority = Authority.new("clearing", now)
+        leaf = authority.server(["127.0.0.1"], now)
+        files.write(folder / "clearing.pem", leaf.certificate + leaf.key, 0o600)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(folder / "clearing.pem")
+        this = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                this.calls += 1
+                response: Object = {"uid": review["request"]["uid"], "allowed": True}
+                if "observedGeneration" in review["request"]["object"].get("status", {}):
+                    patch = json.dumps([{"op": "remove", "path": "/status/observedGeneration"}])
+                    response |= {"patchType": "JSONPatch", "patch": base64.b64encode(patch.encode()).decode()}
+                body = json.dumps({"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response}).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Nothing."""
+
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+        self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
+        self._configuration = {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "MutatingWebhookConfiguration",
+            "metadata": {"name": "zz-clearing"},  # after ours
+            "webhooks": [
+                {
+                    "name": "clearing.example.com",
+                    "admissionReviewVersions": ["v1"],
+                    "sideEffects": "None",
+                    "clientConfig": {
+                        "url": f"https://127.0.0.1:{self._http.server_port}/",
+                        "caBundle": base64.b64encode(authority.certificate).decode(),
+                    },
+                    "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["pods/status"]}],
+                }
+            ],
+        }
+
+    def __enter__(self) -> Clearing:
+        threading.Thread(target=self._http.serve_forever, daemon=True).start()
+        good(self._server.send("POST", f"{CONFIGURATIONS}/mutatingwebhookconfigurations", self._configuration))
+        settle(self._server)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        good(self._server.send("DELETE", f"{CONFIGURATIONS}/mutatingwebhookconfigurations/zz-clearing"))
+        settle(self._server)
+        self._http.shutdown()
+        self._http.server_close()
+
+
+def test_observed_generation(plain: ApiServer, tmp_path: Path) -> None:
+    def life() -> list[int | None]:
+        stored = create(plain, pod())
+        seen = good(plain.send("PATCH", f"{at(stored)}/status", {"status": {"observedGeneration": 1}}, patch="merge"))
+        numbers = [seen["status"].get("observedGeneration")]
+        with Clearing(plain, tmp_path) as other:
+            cleared = good(plain.send("PATCH", f"{at(stored)}/status", {"status": {"phase": "Running"}}, patch="merge"))
+            assert other.calls == 1
+        return [*numbers, cleared["status"].get("observedGeneration")]
+
+    assert life() == [1, None]
+    with webhook(plain, tmp_path) as hook:
+        # Its shipped conditions see the request before the other webhook has had its turn; here it is asked about every write.
+        configuration = f"{CONFIGURATIONS}/mutatingwebhookconfigurations/{hook.configuration('mutate')['metadata']['name']}"
+        stored = good(plain.send("GET", configuration))
+        del stored["webhooks"][0]["matchConditions"]
+        good(plain.send("PUT", configuration, stored))
+        assert life() == [1, 1]
+        assert hook.calls("mutate") > 2, "it was called again after the other one"
+
+
+def test_bad_health(plain: ApiServer, tmp_path: Path) -> None:
+    def written(health: str) -> Answer:
+        stored = create(plain, pod())
+        return plain.send("PATCH", f"{at(stored)}/status", reporting((GPU, health)), "n1", "merge")
+
+    assert written("Fine").code == 200, "whatever it is, it is stored"
+    with webhook(plain, tmp_path) as hook:
+        answer = written("Fine")
+        assert answer.code == 422
+        (cause,) = answer.body["details"]["causes"]
+        assert cause["field"] == "status.containerStatuses[0].allocatedResourcesStatus[0].resources[0].health"
+        assert written("Unhealthy").code == 200
+        assert hook.calls("validate") == 2
+
+
+# ---- a server with the strategy of pods ------------------------------------------------------------
+
+
+def test_gated_fields(server: ApiServer, tmp_path: Path) -> None:
+    """The server drops them without a word."""
+    container = {"name": "c", "image": "i:1", "lifecycle": {"stopSignal": "SIGTERM"}}
+    gated = {"containers": [container], "os": {"name": "linux"}}
+    off = {"feature_gates": "ContainerStopSignals=false", "server_version": server.version}
+    path = "spec.containers[0].lifecycle.stopSignal"
+
+    silent = server.send("POST", PODS, pod(**gated))
+    assert (silent.code, warnings(silent)) == (201, [])
+    assert "lifecycle" not in silent.body["spec"]["containers"][0]
+    with webhook(server, tmp_path / "warn", **off) as hook:
+        warned = server.send("POST", PODS, pod(**gated))
+        assert warned.code == 201
+        assert warnings(warned) == [f"{path}: the feature gate ContainerStopSignals is off; the server may drop this field"]
+        assert hook.calls("mutate") == 1
+    with webhook(server, tmp_path / "refuse", gated_action="refuse", **off) as hook:
+        refused = server.send("POST", PODS, pod(**gated))
+        assert refused.code == 422
+        assert f"{path}: Forbidden: the feature gate ContainerStopSignals is off in this cluster" in refused.body["message"]
+        assert refused.body["message"].startswith('admission webhook "mutate.podstrat.dev" denied the request: ')
+        assert hook.calls("mutate") == 1
+
+
+def test_generation_is_the_servers_own(server: ApiServer, tmp_path: Path) -> None:
+    """Where both do it, the result is the same."""
+
+    def life() -> list[int]:
+        stored = create(server, pod())
+        numbers = [stored["metadata"]["generation"]]
+        stored = good(
+            server.send("PATCH", at(stored), {"spec": {"containers": [{"name": "c", "image": "i:2"}]}}, patch="strategic-merge")
+        )
+        return [*numbers, stored["metadata"]["generation"]]
+
+    assert life() == [1, 2]
+    with webhook(server, tmp_path, server_version=server.version) as hook:
+        assert life() == [1, 2]
+        assert hook.calls("mutate") == 2
+
+
+def test_health_of_another_nodes_pod(server: ApiServer, tmp_path: Path) -> None:
+    def written(user: str) -> Answer:
+        stored = create(server, pod())
+        return server.send("PATCH", f"{at(stored)}/status", reporting((GPU, "Unhealthy")), user, "strategic-merge")
+
+    assert [written(user).code for user in ("n1", "n2", "eve")] == [200, 200, 200]
+    with webhook(server, tmp_path, server_version=server.version) as hook:
+        assert [written(user).code for user in ("n1", "admin")] == [200, 200]
+        for user in ("n2", "eve"):
+            answer = written(user)
+            assert answer.code == 403
+            assert "only node 'n1' reports the health of this pod's devices" in answer.body["message"]
+        assert hook.calls("validate") == 4
+
+
+def test_names_that_are_not_unique(server: ApiServer, tmp_path: Path) -> None:
+    def written() -> Answer:
+        stored = create(server, pod())
+        twice = reporting((GPU, "Healthy"), (GPU, "Unhealthy"))
+        return server.send("PATCH", f"{at(stored)}/status", twice, "n1", "merge")
+
+    assert written().code == 200
+    with webhook(server, tmp_path, server_version=server.version) as hook:
+        answer = written()
+        assert answer.code == 422
+        assert f'allocatedResourcesStatus[1].name: Duplicate value: "{GPU}"' in answer.body["message"]
+        assert hook.calls("validate") == 1
+
+
+def test_preflight(server: ApiServer, tmp_path: Path) -> None:
+    """What another release would say: 1.34 did not know gated groups of pods, and refuses nothing here but what it refuses."""
+    odd = {"containers": [{"name": "c", "image": "i:1", "imagePullPolicy": "Always", "lifecycle": {"stopSignal": "SIGTERM"}}]}
+    odd |= {"os": {"name": "linux"}, "restartPolicy": "Never"}
+    assert warnings(server.send("POST", PODS, pod(**odd))) == []
+    chosen = {"preflight": "on", "preflight_version": "1.34", "preflight_phase": "mutate", "gated_fields": "off"}
+    with webhook(server, tmp_path / "warn", server_version=server.version, **chosen) as hook:
+        answer = server.send("POST", PODS, pod(**odd))
+        assert answer.code == 201
+        assert warnings(answer) == [
+            "Kubernetes 1.34 would drop spec.containers[0].lifecycle.stopSignal: the feature gate ContainerStopSignals is off"
+        ]
+        assert hook.calls("mutate") == 1
+
+
+def test_preflight_denies(server: ApiServer, tmp_path: Path) -> None:
+    """A pod that the server takes because it is run with a gate, and that the next release would refuse."""
+    chosen = {"preflight": "on", "preflight_version": "1.34", "preflight_action": "deny", "server_version": server.version}
+    long_key = {"metadata": {"name": f"p{next(numbers)}", "labels": {"a": "b"}}}
+    with webhook(server, tmp_path, ("mutate", "validate", "all pods"), **chosen) as hook:
+        good(server.send("POST", PODS, {**pod(), **long_key, "apiVersion": "v1", "kind": "Pod"}))
+        assert hook.calls("validate") == 1
+
+
+def test_mirror_pods_are_not_touched(server: ApiServer, tmp_path: Path) -> None:
+    with webhook(server, tmp_path, server_version=server.version) as hook:
+        made = pod()
+        made["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
+        create(server, made)
+        assert hook.calls("mutate") == 0
+
+
+def test_a_dry_run_is_reviewed_and_leaves_nothing(server: ApiServer, tmp_path: Path) -> None:
+    with webhook(server, tmp_path, server_version=server.version) as hook:
+        made = pod()
+        assert good(server.send("POST", f"{PODS}?dryRun=All", made))["metadata"]["generation"] == 1
+        assert hook.calls("mutate") == 1
+        assert server.send("GET", at(made)).code == 404
+
+
+def test_ordinary_status_writes_cause_no_call(server: ApiServer, tmp_path: Path) -> None:
+    """With the match conditions as shipped: what a kubelet writes all the time stays in the server."""
+    condition = {"type": "Ready", "observedGeneration": 1}
+    with webhook(server, tmp_path, server_version=server.version) as hook:
+        stored = create(server, pod())
+        good(server.send("PATCH", f"{at(stored)}/status", reporting((GPU, "Healthy")), "n1", "strategic-merge"))
+        hook.forget()
+        for number in range(ORDINARY_WRITES):
+            status = {
+                "phase": "Running",
+                "observedGeneration": 1,
+                "conditions": [{**condition, "status": "True" if number % 2 else "False"}],
+                "message": f"heartbeat {number}",
+            }
+            good(server.send("PATCH", f"{at(stored)}/status", {"status": status}, "n1", "strategic-merge"))
+        assert (hook.calls("mutate"), hook.calls("validate")) == (0, 0)
+        # And one that does concern us is seen.
+        good(server.send("PATCH", f"{at(stored)}/status", reporting((GPU, "Unhealthy")), "n1", "merge"))
+        assert hook.calls("validate") == 1

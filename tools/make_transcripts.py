@@ -1,0 +1,57 @@
+"""Runs the commands of docs/transcripts and keeps what they print: `make transcripts`.
+
+A transcript is a text file: lines that begin with `$ ` are commands, what follows is their output, and `[exit N]` tells how one
+ended that did not end with 0. The commands of a file stay as they are; everything between them is made anew.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TRANSCRIPTS = ROOT / "docs" / "transcripts"
+FILES = TRANSCRIPTS / "files"
+
+
+def commands(text: str) -> Iterator[str]:
+    """The commands of a transcript."""
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            yield line.removeprefix("$ ")
+
+
+def output(command: str, directory: Path = FILES) -> str:
+    """What a command prints in a directory, standard error too."""
+    here = f'podstrat() {{ {shlex.quote(sys.executable)} -m podstrat "$@"; }}'
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PODSTRAT_CONFIG": os.devnull, "COLUMNS": "100"}
+    done = subprocess.run(
+        ["sh", "-c", f"{here}\n{command}"],
+        cwd=directory,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    ending = f"[exit {done.returncode}]\n" if done.returncode else ""
+    return done.stdout.decode() + ending
+
+
+def made(text: str, directory: Path = FILES) -> str:
+    """A transcript with the output that its commands have now."""
+    return "\n".join(f"$ {command}\n{output(command, directory)}" for command in commands(text))
+
+
+def main() -> None:
+    for path in sorted(TRANSCRIPTS.glob("*.txt")):
+        path.write_text(made(path.read_text()))
+        print(path.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()
