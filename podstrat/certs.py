@@ -50,7 +50,10 @@ def run(args: argparse.Namespace) -> int:
     try:
         place: _Folder | _Secret = _Folder(args.dir) if args.dir is not None else _Secret(args.secret, args.kubeconfig)
         action: Any = {"make": _make, "show": _show, "rotate": _rotate, "verify": _verify}[args.action]
-        code: int = action(args, place, policy, datetime.now(UTC))
+        try:
+            code: int = action(args, place, policy, datetime.now(UTC))
+        finally:
+            place.close()
         return code
     except cluster.ClusterError as error:
         raise exits.BadArguments(str(error)) from None
@@ -65,6 +68,9 @@ class _Folder:
 
     def __str__(self) -> str:
         return str(self._folder)
+
+    def close(self) -> None:
+        """Files are closed already."""
 
     def read(self) -> State | None:
         from certs import folder, secret
@@ -88,11 +94,15 @@ class _Secret:
         if not slash or not namespace or not name:
             raise exits.BadArguments("--secret: write it like NAMESPACE/NAME")
         self._where = where
-        self._secret = secret.SharedSecret(cluster.KubernetesCluster(kubeconfig), namespace, name)
+        self._cluster = cluster.KubernetesCluster(kubeconfig)
+        self._secret = secret.SharedSecret(self._cluster, namespace, name)
         self._kept: dict[str, Any] | None = None
 
     def __str__(self) -> str:
         return f"secret {self._where}"
+
+    def close(self) -> None:
+        self._cluster.close()
 
     def read(self) -> State | None:
         from certs import secret

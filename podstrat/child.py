@@ -68,7 +68,12 @@ class Server:
         return code
 
     def __enter__(self) -> Server:
-        return self.start()
+        try:
+            return self.start()
+        except BaseException:
+            self.stop()
+            self._folder.cleanup()
+            raise
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.stop()

@@ -61,15 +61,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     # Told to stop by whomever, the server that we have started stops with us.
-    signal.signal(signal.SIGTERM, _interrupt)
+    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
         with Server("--port", str(args.port), "--kubernetes-version", args.kubernetes_version) as server:
             with Client(server.kubeconfig) as client:
                 _scene(client)
-                _show(client, server)
+                _show(client)
             return exits.OK if args.once else _wait(server)
     except NotStarted as error:
         raise exits.BadArguments(str(error).removeprefix("podstrat: ")) from None
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _interrupt(sign: int, frame: FrameType | None) -> None:
@@ -77,7 +79,7 @@ def _interrupt(sign: int, frame: FrameType | None) -> None:
 
 
 def _wait(server: Server) -> int:
-    print("\nCtrl-C ends it.", flush=True)
+    print(f"\nThe server is at {server.url}; Ctrl-C ends it. To join:\n\n  export KUBECONFIG={server.kubeconfig}", flush=True)
     assert server.process is not None
     try:
         code = server.process.wait()
@@ -104,8 +106,8 @@ def _scene(client: Client) -> None:
 
 
 def _filled_in(sent: Object, made: Object) -> str:
-    fields = sorted(made["spec"].keys() - sent["spec"].keys())
-    return f"generation {made['metadata']['generation']}, {made['status']['qosClass']}; the server adds {', '.join(fields)}"
+    more = len(made["spec"]) - len(sent["spec"])
+    return f"generation {made['metadata']['generation']}, {made['status']['qosClass']}, {more} fields of the spec filled in"
 
 
 def _health(pod: Object) -> list[str]:
@@ -127,14 +129,11 @@ def _say(what: str, told: str) -> None:
 # ---- what is to be seen ----------------------------------------------------------------------------
 
 
-def _show(client: Client, server: Server) -> None:
+def _show(client: Client) -> None:
+    print("\nkubectl get pods -o wide")
     table = client.exchange("GET", PODS, headers={"Accept": TABLE}).body
-    command = f"kubectl --kubeconfig {server.kubeconfig}"
-    print(f"\n{command} get pods -o wide")
     names = [each["name"].upper() for each in table["columnDefinitions"]]
-    print("\n".join(_aligned([names, *(list(map(str, row["cells"])) for row in table["rows"])])))
-    print(f"\nKubernetes {client.send('GET', '/version')[1]['gitVersion']} at {server.url}")
-    print(f"export KUBECONFIG={server.kubeconfig}", flush=True)
+    print("\n".join(_aligned([names, *(list(map(str, row["cells"])) for row in table["rows"])])), flush=True)
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -17,9 +17,9 @@ from strategy.walk import Seen
 Reader = Callable[[Any, Seen], Any]
 """Reads a value of the one class it is made for, and tells what it has seen."""
 Entry = tuple[Any, Reader | None]
-"""A field: the class its values have, and the reader; None for what is taken as it is. Numbers are, if 32 bits hold them."""
+"""A field: the class its values have, and the reader; None for what is taken as it is, numbers if they have 32 bits."""
 
-_PLAIN: Final = {"string": str, "bool": bool, "int32": int, "int64": int, "IntOrString": int}
+_PLAIN: Final = {"string": str, "bool": bool, "int32": int, "IntOrString": int}
 
 
 class Detour(Exception):
@@ -185,6 +185,7 @@ def _detour(value: Any, seen: Seen) -> Any:
 _LISTS: Final[dict[str, Reader]] = {"string": _strings, "int32": _int32s, "int64": _int64s}
 _MAPS: Final[dict[str, Reader]] = {"string": _texts, "Quantity": _amounts}
 _SPECIAL: Final[dict[str, tuple[type, Reader]]] = {
+    "int64": (int, _int64),
     "Quantity": (str, _amount),
     "Time": (str, _time),
 }

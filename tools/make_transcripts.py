@@ -1,4 +1,4 @@
-"""Runs the commands of docs/transcripts and keeps what they print: `make transcripts`.
+"""Runs the commands of docs/transcripts, and of the console blocks in pages, and keeps what they print: `make transcripts`.
 
 A transcript is a text file: lines that begin with `$ ` are commands, what follows is their output, and `[exit N]` tells how one
 ended that did not end with 0. The commands of a file stay as they are; everything between them is made anew.
@@ -7,6 +7,7 @@ ended that did not end with 0. The commands of a file stay as they are; everythi
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TRANSCRIPTS = ROOT / "docs" / "transcripts"
 FILES = TRANSCRIPTS / "files"
+CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
 def commands(text: str) -> Iterator[str]:
@@ -28,7 +30,7 @@ def commands(text: str) -> Iterator[str]:
 def output(command: str, directory: Path = FILES) -> str:
     """What a command prints in a directory, standard error too."""
     here = f'podstrat() {{ {shlex.quote(sys.executable)} -m podstrat "$@"; }}'
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PODSTRAT_CONFIG": os.devnull, "COLUMNS": "100"}
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PODSTRAT_CONFIG": "", "COLUMNS": "100"}
     done = subprocess.run(
         ["sh", "-c", f"{here}\n{command}"],
         cwd=directory,
@@ -47,10 +49,22 @@ def made(text: str, directory: Path = FILES) -> str:
     return "\n".join(f"$ {command}\n{output(command, directory)}" for command in commands(text))
 
 
+def page(text: str) -> str:
+    """A page whose console blocks are made anew."""
+    return CONSOLE.sub(lambda block: f"```console\n{made(block[1])}```", text)
+
+
 def main() -> None:
     for path in sorted(TRANSCRIPTS.glob("*.txt")):
-        path.write_text(made(path.read_text()))
-        print(path.relative_to(ROOT))
+        _write(path, made(path.read_text()))
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        _write(path, page(path.read_text()))
+
+
+def _write(path: Path, text: str) -> None:
+    if text != path.read_text():
+        path.write_text(text)
+        print(f"{path.relative_to(ROOT)} is new")
 
 
 if __name__ == "__main__":

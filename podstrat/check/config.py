@@ -42,7 +42,7 @@ def find(named: str | None) -> str:
     if named is not None:
         return named
     if VARIABLE in os.environ:
-        return os.environ[VARIABLE]
+        return os.environ[VARIABLE]  # if empty: no file
     here = os.getcwd()
     while True:
         for name in NAMES:

@@ -70,8 +70,7 @@ def updates(parser: argparse._ActionsContainer) -> None:
         "--how",
         choices=("auto", "replace", "apply"),
         default="auto",
-        help="replace: the new form takes the place of the old; apply: it is laid over it; auto: apply, if the old one comes "
-        "from a server and the new one does not",
+        help="as kubectl apply or as kubectl replace; auto: a manifest is applied, what comes from a server is replaced",
     )
     parser.add_argument(
         "--subresource", choices=("status", "resize", "ephemeralcontainers"), default="", help="as kubectl replace"

@@ -97,7 +97,8 @@ class Updating(Judge):
                 f"{self._old_name}: the old {kind}/{name} is not valid itself: {stored.refusal and stored.refusal.message}"
             )
         outcome = self._updated(self._in_namespace(each.value), stored.pod, old)
-        self._told, self._before = _about(outcome), old.get("spec")
+        how = "apply" if self._applies(each.value) else "replace"
+        self._told, self._before = {"how": how} | _about(outcome), old.get("spec")
         if not outcome.ok and not self._subresource:
             self._hint = self._other_door(each.value, stored.pod)
         return outcome
@@ -113,11 +114,12 @@ class Updating(Judge):
         return self.engine.create(self._in_namespace(old), options={"fieldValidation": "Ignore"})
 
     def _updated(self, new: Any, stored: Any, old: Any) -> Outcome:
-        how = self._how
-        if how == "auto":
-            how = "apply" if _is_live(old) and not _is_live(new) else "replace"
-        if how == "apply":
-            return self.engine.patch(new, stored, subresource=self._subresource, options=self._options)
+        if self._applies(new):
+            from podstrat.check import applying
+
+            before = applying.last_applied(old) if _is_live(old) else old
+            body = applying.patch(before, new, self.engine.context.types)
+            return self.engine.patch(body, stored, subresource=self._subresource, options=self._options)
         update = {
             "": self.engine.update,
             "status": self.engine.update_status,
@@ -125,6 +127,12 @@ class Updating(Judge):
             "ephemeralcontainers": self.engine.ephemeral_containers,
         }[self._subresource]
         return update(new, stored, options=self._options)
+
+    def _applies(self, new: Any) -> bool:
+        """What comes from a server goes back as a whole; a manifest is applied."""
+        if self._how == "auto":
+            return not _is_live(new) and not self._subresource
+        return self._how == "apply"
 
     def _other_door(self, new: Any, stored: Any) -> str:
         """A subresource through which the whole change would be allowed."""

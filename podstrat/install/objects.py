@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -78,8 +79,9 @@ def every(namespace: str) -> list[Object]:
     return sorted(found.values(), key=lambda obj: _ORDER.index(kind_of(obj)))
 
 
+@cache
 def rendered(name: str) -> list[Object]:
-    """The objects of a file of manifests/rendered."""
+    """The objects of a file of manifests/rendered. Every caller gets the same ones."""
     import goyaml
 
     text = resources.files("manifests").joinpath("rendered", f"{name}.yaml").read_bytes()

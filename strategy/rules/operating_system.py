@@ -84,8 +84,6 @@ def host_processes(spec: Pod, at: str, ctx: Context) -> Errors:
 
     Upstream: validateWindowsHostProcessPod; it does not ask for the operating system.
     """
-    if not _has_windows_options(spec):
-        return
     whole = _host_process(spec)
     found = []
     for container, here in _containers(spec, at):
@@ -104,8 +102,8 @@ def host_processes(spec: Pod, at: str, ctx: Context) -> Errors:
         yield field.forbidden(at, NOT_PRIVILEGED)
 
 
-def _has_windows_options(spec: Pod) -> bool:
-    """Whether there is anything to look at; in most pods there is not."""
+def speaks_of_windows(spec: Pod) -> bool:
+    """Whether the pod or a container has windowsOptions; in most pods none has."""
     if "windowsOptions" in (spec.get("securityContext") or ()):
         return True
     for kind in CONTAINER_LISTS:

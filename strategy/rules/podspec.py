@@ -25,6 +25,9 @@ from strategy.rules import (
 
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
 MAX_DEADLINE = 2**31 - 1
+CLASSES = frozenset(
+    ("priorityClassName", "runtimeClassName", "preemptionPolicy", "overhead", "os", "schedulingGroup", "workloadRef")
+)
 
 NO_ACCOUNT = "must not be specified when serviceAccountName is not set"
 STILL_GATED = "cannot be set until all schedulingGates have been cleared"
@@ -38,8 +41,9 @@ def spec(spec: Pod, metadata: Pod | None, at: str, ctx: Context) -> Errors:
     if "terminationGracePeriodSeconds" not in spec:
         yield field.required(f"{at}.terminationGracePeriodSeconds")
     yield from _parts(spec, metadata, at, ctx)
-    yield from _policies(spec, at)
-    if spec.get("nodeSelector"):
+    if spec.get("restartPolicy") not in RESTART_POLICIES or spec.get("dnsPolicy") not in dns.POLICIES:
+        yield from _policies(spec, at)
+    if "nodeSelector" in spec:
         yield from meta.labels(spec["nodeSelector"], ctx.name_unit, f"{at}.nodeSelector")
     if spec.get("securityContext") or spec.get("shareProcessNamespace"):
         yield from pod_security.context(spec, at, ctx)
@@ -47,21 +51,23 @@ def spec(spec: Pod, metadata: Pod | None, at: str, ctx: Context) -> Errors:
         yield from affinity.each(spec["affinity"], f"{at}.affinity", ctx)
     if "dnsConfig" in spec or spec.get("dnsPolicy") == "None":
         yield from dns.config(spec, f"{at}.dnsConfig", ctx)
-    if spec.get("readinessGates"):
+    if "readinessGates" in spec:
         yield from scheduling.readiness_gates(spec["readinessGates"], f"{at}.readinessGates", ctx)
-    if spec.get("schedulingGates"):
+    if "schedulingGates" in spec:
         yield from scheduling.gates(spec["schedulingGates"], f"{at}.schedulingGates", ctx)
-    if spec.get("topologySpreadConstraints"):
+    if "topologySpreadConstraints" in spec:
         yield from spread.each(spec["topologySpreadConstraints"], f"{at}.topologySpreadConstraints", ctx)
-    yield from operating_system.host_processes(spec, at, ctx)
+    if operating_system.speaks_of_windows(spec):
+        yield from operating_system.host_processes(spec, at, ctx)
     if "hostUsers" in spec:
         yield from pod_security.own_users(spec, at, ctx)
     yield from _names(spec, at)
-    if spec.get("tolerations"):
+    if "tolerations" in spec:
         yield from tolerations.each(spec["tolerations"], f"{at}.tolerations", ctx)
-    if spec.get("hostAliases"):
+    if "hostAliases" in spec:
         yield from dns.host_aliases(spec["hostAliases"], f"{at}.hostAliases", ctx)
-    yield from _classes(spec, at, ctx)
+    if not CLASSES.isdisjoint(spec):
+        yield from _classes(spec, at, ctx)
     yield from env.file_key_volumes(spec, at, ctx)
 
 

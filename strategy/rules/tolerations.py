@@ -35,7 +35,9 @@ def each(tolerations: Sequence[Pod], at: str, ctx: Context) -> Errors:
             yield field.invalid(f"{at}[{i}].operator", operator, NEEDS_EXISTS, show=gotext.to_json(operator))
         if "tolerationSeconds" in toleration and effect != "NoExecute":
             yield field.invalid(f"{at}[{i}].effect", effect, NEEDS_NO_EXECUTE, show=gotext.to_json(effect))
-        yield from _value(toleration.get("value", ""), operator, f"{at}[{i}]", ctx)
+        value = toleration.get("value", "")
+        if operator != "Equal" or formats.label_value(value, ctx.name_unit):
+            yield from _value(value, operator, f"{at}[{i}]", ctx)
         if effect and effect not in EFFECTS:
             yield field.not_supported(f"{at}[{i}].effect", effect, EFFECTS)
 

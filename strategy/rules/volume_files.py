@@ -51,7 +51,8 @@ def item(item: dict[str, Any], at: str) -> Errors:
 def items(items: Sequence[dict[str, Any]], at: str) -> Errors:
     """The keys of a ConfigMap or Secret that become files."""
     for i, each in enumerate(items):
-        yield from item(each, f"{at}[{i}]")
+        if len(each) > 2 or not each["key"] or not each["path"] or formats.local_file(each["path"]):
+            yield from item(each, f"{at}[{i}]")
 
 
 def downward_item(item: dict[str, Any], at: str, i: int, ctx: Context) -> Errors:

@@ -11,7 +11,9 @@ import subprocess
 import pytest
 
 from podstrat import cli
-from podstrat.check import completion
+from podstrat.check import applying, completion, inputs, opening, selection, updating
+from podstrat.check.judge import Settings
+from strategy.engine import Engine
 from tests.check.conftest import GOOD
 
 BAD = GOOD.replace("name: web\nspec", "name: Web\nspec")
@@ -57,13 +59,13 @@ def test_a_new_image_raises_the_generation(podstrat, write):
     done = diff(podstrat, write, GOOD, GOOD.replace("1.29", "1.30"))
     assert done.code == 0
     assert done.out.splitlines()[0] == (
-        "new.yaml:1: Pod/web: the update is allowed; generation 1 -> 2 because spec.containers[0].image changed"
+        "new.yaml:1: Pod/web: the update (apply) is allowed; generation 1 -> 2 because spec.containers[0].image changed"
     )
 
 
 def test_a_new_label_does_not(podstrat, write):
     done = diff(podstrat, write, GOOD, GOOD.replace("name: web\nspec", "name: web\n  labels: {a: b}\nspec"))
-    assert done.out.splitlines()[0] == "new.yaml:1: Pod/web: the update is allowed; generation stays 1"
+    assert done.out.splitlines()[0] == "new.yaml:1: Pod/web: the update (apply) is allowed; generation stays 1"
 
 
 def test_a_change_that_is_refused_is_pointed_at(podstrat, write):
@@ -72,7 +74,7 @@ def test_a_change_that_is_refused_is_pointed_at(podstrat, write):
     assert done.code == 1
     lines = done.out.splitlines()
     assert lines[0].startswith("new.yaml:9:10: error: spec: Forbidden: pod updates may not change fields other than")
-    assert "new.yaml:1: Pod/web: the update is refused" in lines
+    assert "new.yaml:1: Pod/web: the update (apply) is refused" in lines
     assert "  hint: a pod's spec is fixed: change the workload that makes it, or delete the pod and create it anew" in lines
 
 
@@ -122,7 +124,7 @@ def test_old_ones_that_cannot_be(podstrat, write, old, complaint):
 def test_diff_by_check(podstrat, write):
     write("old.yaml", GOOD)
     write("new/new.yaml", GOOD.replace("1.29", "1.30"))
-    assert podstrat("check", "--old", "old.yaml", "new").out.startswith("new/new.yaml:1: Pod/web: the update is allowed")
+    assert podstrat("check", "--old", "old.yaml", "new").out.startswith("new/new.yaml:1: Pod/web: the update (apply) is allowed")
     assert podstrat("check", "--old", "new", "new").code == 2
 
 
@@ -339,3 +341,62 @@ def test_every_command_is_completed(podstrat, shell):
 
 def test_zsh_uses_the_bridge(podstrat):
     assert podstrat("completion", "zsh").out.startswith("autoload -Uz bashcompinit && bashcompinit\n_podstrat() {")
+
+
+# ---- what kubectl apply sends --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "old, new, want",
+    [
+        pytest.param({"spec": {"a": 1}}, {"spec": {"a": 2}}, {"spec": {"a": 2}}, id="change"),
+        pytest.param({"spec": {"hostIPC": True}}, {"spec": {}}, {"spec": {"hostIPC": None}}, id="field-that-is-gone"),
+        pytest.param(
+            {"metadata": {"labels": {"a": "1", "b": "2"}}},
+            {"metadata": {"labels": {"b": "3"}}},
+            {"metadata": {"labels": {"b": "3", "a": None}}},
+            id="label-that-is-gone",
+        ),
+        pytest.param(
+            {"spec": {"containers": [{"name": "a", "tty": True}, {"name": "b"}]}},
+            {"spec": {"containers": [{"name": "a", "image": "x"}]}},
+            {"spec": {"containers": [{"name": "a", "image": "x", "tty": None}, {"name": "b", "$patch": "delete"}]}},
+            id="container-that-is-gone",
+        ),
+        pytest.param(
+            {"spec": {"tolerations": [{"key": "a"}]}},
+            {"spec": {"tolerations": [{"key": "b"}]}},
+            {"spec": {"tolerations": [{"key": "b"}]}},
+            id="list-that-is-replaced",
+        ),
+        pytest.param({}, {"metadata": {"name": "x"}}, {"metadata": {"name": "x"}}, id="nothing-before"),
+    ],
+)
+def test_patch(old, new, want):
+    assert applying.patch(old, new, Engine().context.types) == want
+
+
+def test_a_label_that_is_gone_is_removed(podstrat, write):
+    labelled = GOOD.replace("name: web\nspec", "name: web\n  labels: {a: b}\nspec")
+    applied = json.dumps(json.dumps({"metadata": {"name": "web", "labels": {"a": "b"}}}))
+    live = LIVE.replace("  uid:", f"  labels: {{a: b}}\n  annotations: {{{applying.LAST_APPLIED}: {applied}}}\n  uid:")
+    for old in (labelled, live):
+        done = diff(podstrat, write, old, GOOD, "-o", "json")
+        (result,) = json.loads(done.out)["results"]
+        assert result["update"]["how"] == "apply"
+        assert result["valid"]
+    judge = updating.judge("old.yaml", Settings(), "", "auto")
+    (each,) = (opened.object for opened in opening.everything(inputs.Wanted(["new.yaml"])))
+    assert "labels" not in judge.ask(each, selection.Choice("Pod")).pod["metadata"]
+
+
+def test_applying_a_container_less_is_refused(podstrat, write):
+    done = diff(podstrat, write, GOOD + "  - {name: two, image: x}\n", GOOD)
+    assert done.code == 1
+    assert "spec.containers: Forbidden: pod updates may not add or remove containers" in done.out
+
+
+def test_an_unknown_field_in_what_is_applied(podstrat, write):
+    done = diff(podstrat, write, GOOD, GOOD + "    colour: red\n", "-o", "json")
+    error = json.loads(done.out)["results"][0]["errors"][0]
+    assert (error["field"], error["line"], error["column"]) == ("spec.containers[0].colour", 9, 5)

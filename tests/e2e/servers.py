@@ -192,5 +192,6 @@ def _wait(server: ApiServer, process: subprocess.Popen[bytes], log: Path) -> Non
             ready = False
         if ready:
             return
-        assert process.poll() is None and time.monotonic() < deadline, log.read_text()[-3000:]
+        assert process.poll() is None, log.read_text()[-3000:]
+        assert time.monotonic() < deadline, log.read_text()[-3000:]
         time.sleep(0.2)

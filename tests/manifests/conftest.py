@@ -134,9 +134,9 @@ class World:
         return [objects.path(obj) for obj in objects.every(objects.NAMESPACE) if self.get(objects.path(obj)) is not None]
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    """A cluster of one's own, with nothing in it."""
+@pytest.fixture(scope="session")
+def served() -> Iterator[tuple[Server, Proxy, int]]:
+    """A server for all tests of this folder, a proxy before it, and the port at which it looks for the webhook."""
     port = free_port()
     tokens = (
         f"{ADMIN},admin,system:masters",
@@ -146,7 +146,17 @@ def world(tmp_path: Path) -> Iterator[World]:
     )
     words = [word for token in tokens for word in ("--token", token)]
     with Server(*words, "--resolve", f"{HOST}=127.0.0.1:{port}") as server, Proxy(server) as proxy:
-        yield World(tmp_path, server, proxy, port)
+        yield server, proxy, port
+
+
+@pytest.fixture
+def world(served: tuple[Server, Proxy, int], tmp_path: Path) -> Iterator[World]:
+    """A cluster with nothing in it."""
+    server, proxy, port = served
+    made = World(tmp_path, server, proxy, port)
+    yield made
+    made.send("POST", "/podstrat/reset")
+    proxy.clear()
 
 
 @pytest.fixture

@@ -38,17 +38,26 @@ class Proxy:
         self._context = ssl.create_default_context(cadata=authority)
         self.groups: tuple[str, ...] = ()
         """Groups with versions, as cert-manager.io/v1, whose objects are kept here."""
-        self.objects: dict[str, dict[str, Any]] = {}
-        self.calls: list[Call] = []
-        self.before: Callable[[str, str, str], None] = lambda user, method, path: None
+        self.before: Callable[[str, str, str], None]
         """Is called with each request before it is passed on."""
+        self.clear()
         proxy = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            # An answer in one piece: in two the second waits until the first is acknowledged.
+            wbufsize = -1
+
+            def setup(self) -> None:
+                super().setup()
+                self.upstream = proxy.connection()
+
+            def finish(self) -> None:
+                self.upstream.close()
+                super().finish()
 
             def do(self) -> None:
-                proxy.handle(self)
+                proxy.handle(self, self.upstream)
 
             do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do
 
@@ -65,6 +74,13 @@ class Proxy:
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
 
+    def clear(self) -> None:
+        """Nothing has been seen, and nothing is kept."""
+        self.groups = ()
+        self.objects: dict[str, dict[str, Any]] = {}
+        self.calls: list[Call] = []
+        self.before = lambda user, method, path: None
+
     def __enter__(self) -> Proxy:
         self._thread.start()
         return self
@@ -73,14 +89,18 @@ class Proxy:
         self._server.shutdown()
         self._server.server_close()
 
-    def handle(self, handler: BaseHTTPRequestHandler) -> None:
+    def connection(self) -> http.client.HTTPSConnection:
+        """To the server; kept for as long as a client keeps its own."""
+        return http.client.HTTPSConnection(self._target.hostname or "", self._target.port, timeout=30, context=self._context)
+
+    def handle(self, handler: BaseHTTPRequestHandler, upstream: http.client.HTTPSConnection) -> None:
         url = urlsplit(handler.path)
         user = handler.headers.get("Authorization", "").removeprefix("Bearer ")
         body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
         self.before(user, handler.command, url.path)
         own = next((each for each in self.groups if url.path.startswith(f"/apis/{each}")), None)
         if own is None:
-            code, headers, text = self._passed_on(handler, body)
+            code, headers, text = _passed_on(handler, upstream, body)
         else:
             code, text = self._kept(handler.command, url.path, own, body)
             headers = [("Content-Type", "application/json")]
@@ -91,18 +111,6 @@ class Proxy:
         handler.send_header("Content-Length", str(len(text)))
         handler.end_headers()
         handler.wfile.write(text)
-
-    def _passed_on(self, handler: BaseHTTPRequestHandler, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
-        host, port = self._target.hostname or "", self._target.port
-        connection = http.client.HTTPSConnection(host, port, timeout=30, context=self._context)
-        try:
-            headers = {name: value for name, value in handler.headers.items() if name.lower() not in HOP}
-            connection.request(handler.command, handler.path, body or None, headers)
-            response = connection.getresponse()
-            text = response.read()
-        finally:
-            connection.close()
-        return response.status, [each for each in response.getheaders() if each[0].lower() not in HOP], text
 
     def _kept(self, method: str, path: str, group: str, body: bytes) -> tuple[int, bytes]:
         """Enough of an API server for the objects of others: they are kept as they are applied."""
@@ -117,6 +125,16 @@ class Proxy:
         if method == "DELETE":
             del self.objects[path]
         return 200, json.dumps(found).encode()
+
+
+def _passed_on(
+    handler: BaseHTTPRequestHandler, upstream: http.client.HTTPSConnection, body: bytes
+) -> tuple[int, list[tuple[str, str]], bytes]:
+    headers = {name: value for name, value in handler.headers.items() if name.lower() not in HOP}
+    upstream.request(handler.command, handler.path, body or None, headers)
+    response = upstream.getresponse()
+    text = response.read()
+    return response.status, [each for each in response.getheaders() if each[0].lower() not in HOP], text
 
 
 def kubeconfig(url: str, token: str) -> dict[str, Any]:

@@ -152,7 +152,7 @@ class Processes(Deployments):
 
 
 class Keepers(Deployments):
-    """Only the part of the webhook that keeps its certificates, in this process: where nobody calls it, that is all there is to see."""
+    """Only the part of the webhook that keeps its certificates, in this process: enough where nobody calls it."""
 
     def __init__(self, admin: Path, account: Path, folder: Path) -> None:
         super().__init__(admin)

@@ -52,8 +52,8 @@ class Writer:
         if update["allowed"] is None:
             return str(update["reason"])
         if not update["allowed"]:
-            return f"the update is {self._styled('error', 'refused')}"
-        words = f"the update is {self._styled('good', 'allowed')}; generation "
+            return f"the update ({update['how']}) is {self._styled('error', 'refused')}"
+        words = f"the update ({update['how']}) is {self._styled('good', 'allowed')}; generation "
         generation = update["generation"]
         if "before" not in generation:
             return f"{words}stays {generation['after']}"
