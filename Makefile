@@ -6,13 +6,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-all lint format bench lock wheel clean
+.PHONY: help up test test-all lint format bench compare mutate protos lock wheel clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-up: $(READY) ## Show the engine at work, in the terminal
-	@$(BIN)/podstrat demo
+up: $(READY) ## An API server on this machine with a small scene in it; Ctrl-C ends it
+	@$(BIN)/podstrat up
 
 test: lint ## Lint, types, import contracts, tests with the coverage of strategy/
 	$(BIN)/python -m pytest --cov --cov-report=term
@@ -30,8 +30,19 @@ format: $(READY) ## Format the code and mend what the linter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) ## Measure the engine against json.loads of the same pods
+bench: $(READY) ## Measure the engine and the embedded server, as ratios within one run
 	$(BIN)/python bench/engine.py
+	$(BIN)/python bench/apiserver.py
+
+compare: $(READY) ## Compare offline checks with the recorded answers of a real server
+	$(BIN)/python tools/compare_validators.py
+
+mutate: $(READY) ## Take out every error and warning in turn, and name those that no test misses
+	$(BIN)/python tools/mutate.py
+
+protos: $(READY) ## Make node/generated from node/protos
+	$(BIN)/python -m grpc_tools.protoc -Inode/generated=node/protos --python_out=. --pyi_out=. \
+		$(patsubst node/protos/%,node/generated/%,$(wildcard node/protos/*.proto))
 
 lock: $(READY) ## Bring requirements.lock up to pyproject.toml; UPGRADE=1 takes newer versions too
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes \

@@ -40,6 +40,8 @@ NAMESPACE_CONTROLLER = User(
     ("system:serviceaccounts", "system:serviceaccounts:kube-system", AUTHENTICATED),
 )
 """Who empties a namespace that is deleted."""
+WATCHES = 960
+"""How many watches may be open. Each takes a thread, and some must be left for everything else."""
 TRIES = 50
 """How often a write is computed again because another one came first."""
 
@@ -189,6 +191,8 @@ class Api:
         options = self._list_options(call)
         if not options.watch:
             return self._shown(Reply(200, lists.page(self.store, target.kind, target.namespace, options)), call)
+        if self.store.watchers() >= WATCHES:
+            raise errors.TooManyRequests("there are too many watches, please try again later", {"retryAfterSeconds": 1})
         form = self._form(call)
         convert = None if form == negotiation.AS_IT_IS else self._converter(form)
         stream = watching.watch(

@@ -17,19 +17,19 @@ import gunicorn.app.base
 from flask import request
 
 from apiserver.admission.gate import Admission
-from apiserver.api import Api
+from apiserver.api import WATCHES, Api
 from apiserver.app import Http
 from apiserver.auth import Authenticator, User
 from apiserver.journal import StoreError
 from apiserver.measures import Measures
 from apiserver.store import Store
-from apiserver.tls import EVERYWHERE, Issuing, Tls, identity, issue
+from apiserver.tls import EVERYWHERE, Issued, Issuing, Tls, identity, issue
 from apiserver.worker import Worker
 from certs import files
 from strategy import errors
 from strategy.engine import Engine
 
-THREADS = 512
+THREADS = WATCHES + 64
 """A watch holds a thread for as long as it lasts; threads are made when they are needed."""
 FINISH_SECONDS = 1
 """How long the worker lets requests finish when it is told to stop."""
@@ -263,15 +263,20 @@ def tls_folder(settings: Settings) -> Path | None:
     return settings.tls_dir or (settings.data_dir / "tls" if settings.data_dir else None)
 
 
+def _issued(settings: Settings, issuing: Issuing | None) -> Issued:
+    folder = tls_folder(settings)
+    try:
+        return issue(folder, settings.host) if issuing is None else issuing.result()
+    except ValueError:
+        raise Started(f"{folder}: the authority there cannot be used; without the folder a new one is made") from None
+
+
 def serve(settings: Settings, issuing: Issuing | None = None) -> None:
     """Serves until it is told to stop. Certificates that somebody has begun to make are waited for, others are made here."""
     logging.basicConfig(level=logging.INFO if settings.log_requests else logging.WARNING, format="%(message)s")
     _check(settings)
+    issued = _issued(settings, issuing) if settings.tls else None
     listener = _listen(settings.host, settings.port)
     with tempfile.TemporaryDirectory(prefix="podstrat-") as temporary:
-        folder = tls_folder(settings)
-        tls = None
-        if settings.tls:
-            issued = issue(folder, settings.host) if issuing is None else issuing.result()
-            tls = Tls(folder or Path(temporary), issued)
+        tls = None if issued is None else Tls(tls_folder(settings) or Path(temporary), issued)
         Application(settings, tls, listener).run()

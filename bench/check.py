@@ -3,8 +3,8 @@
     python bench/check.py [--rounds 10] [--pods 2000] [--megabytes 100]
 
 - start-up: a whole `podstrat check one.yaml` against `python -c "import yaml, json"`;
-- a file of distinct pods, 4 KB each: a whole `podstrat check` with one and with two processes against a process that does nothing but
-  `yaml.load_all` of it with the C loader;
+- a file of distinct pods, 4 KB each: a whole `podstrat check` with one and with two processes against a process that does nothing
+  but `yaml.load_all` of it with the C loader;
 - peak memory on a large file.
 
 Every figure is the best of several rounds in turn; only ratios are worth comparing, and they are worth little on a busy machine,

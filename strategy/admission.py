@@ -2,23 +2,23 @@
 
 A webhook that changes pods comes before the server's own strategy, one that judges them comes behind it. Neither has the pod to
 itself: what is to change is told as edits, places in the object and what stands there afterwards, and what has no edit stays as
-it is, whether it is known here or not.
+it is, whether it is known here or not. Both are called for every pod of a cluster, so an object is read only where looking at it
+does not do.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from strategy import field, gated, gates, prepare, quantity, semantic, shape
-from strategy.answers import Server
+from strategy import field, gated, prepare, quantity, semantic, shape
 from strategy.context import Context, Pod
 from strategy.engine import Engine
 from strategy.errors import BadRequest
 from strategy.field import Errors, Place
 from strategy.outcome import Outcome
+from strategy.policy import GATES, PolicyEngine
 from strategy.rules import health as health_rules
 from strategy.rules import pod_annotations, stricter
 from strategy.types import Types
@@ -26,35 +26,7 @@ from strategy.types import Types
 ABSENT: Final = object()
 """The value of an edit that takes something away."""
 HEALTH_LISTS: Final = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
-GATES: Final = tuple(dict.fromkeys([*(row.gate for row in gated.GATED), *gated.MISFITS]))
-"""The gates that take fields away, in the server's order."""
-
-
-class PolicyError(ValueError):
-    """A gate that says nothing about the fields of pods."""
-
-
-class PolicyEngine(Engine):
-    """An engine whose gates are a cluster's policy: any gate can be off, also one that a server of the release has locked on."""
-
-    def __init__(self, version: str, policy: Mapping[str, bool], switches: Iterable[str] = ()) -> None:
-        super().__init__(version, switches=switches)
-        known = gates.known(version)
-        for gate in policy:
-            if gate not in known or gate not in GATES:
-                raise PolicyError(
-                    f"the gate {gate} guards no field of pods in {version}; those that do: {', '.join(guarding(version))}"
-                )
-        ctx = self._server.ctx
-        on = (ctx.gates | {gate for gate, value in policy.items() if value}) - {
-            gate for gate, value in policy.items() if not value
-        }
-        self._server = Server(replace(ctx, gates=on), shape.Decoder(ctx.types, gated.watch(on, ctx.version)))
-
-
-def guarding(version: str) -> list[str]:
-    """The gates of a release that take fields away."""
-    return [gate for gate in GATES if gate in gates.known(version)]
+CONTAINER_LISTS: Final = ("containers", "initContainers")
 
 
 class Edit(NamedTuple):
@@ -90,7 +62,7 @@ def in_order(edits: Iterable[Edit]) -> list[Edit]:
 class Reviewed:
     """A pod under review and the stored one, as they came. Each is read when it is first needed, once."""
 
-    __slots__ = ("_old", "_pod", "_seen", "engine", "old", "pod", "subresource")
+    __slots__ = ("_old", "_pod", "_status", "engine", "old", "pod", "subresource")
 
     def __init__(self, engine: Engine, pod: Pod, old: Pod | None = None, subresource: str = "") -> None:
         self.engine = engine
@@ -100,20 +72,36 @@ class Reviewed:
         self.subresource = subresource
         self._pod: Pod | None = None
         self._old: Pod | None = None
-        self._seen: set[str] = set()
+        self._status: Pod | None = None
 
-    def read(self) -> tuple[Pod, set[str]]:
-        """The pod in canonical form, and the gates whose fields it has; BadRequest if it is none."""
+    def read(self) -> Pod:
+        """The pod in canonical form; BadRequest if it is none."""
         if self._pod is None:
-            got = _decoded(self.engine, self.pod)
-            self._pod, self._seen = got.value, got.seen
-        return self._pod, self._seen
+            self._pod = _decoded(self.engine, self.pod).value
+        return self._pod
 
     def read_old(self) -> Pod | None:
         """The stored pod in canonical form."""
         if self._old is None and self.old is not None:
             self._old = _decoded(self.engine, self.old).value
         return self._old
+
+    def read_status(self) -> Pod:
+        """The pod in canonical form as far as the rules of its status look at it: the rest costs more than they do."""
+        if self._status is None:
+            self._status = _decoded(self.engine, _around_status(self.pod)).value
+        return self._status
+
+    def seen(self) -> set[str]:
+        """The gates that are off and whose fields are in the part that the request writes."""
+        if isinstance(self.engine, PolicyEngine):
+            return self.engine.seen(self.pod, self.part)
+        return _decoded(self.engine, self.pod).seen
+
+    @property
+    def part(self) -> str:
+        """The part that the request writes."""
+        return "status" if self.subresource == "status" else "spec"
 
     @property
     def ctx(self) -> Context:
@@ -152,10 +140,31 @@ def _decoded(engine: Engine, value: Pod) -> shape.Decoded:
         raise BadRequest(error.message) from None
 
 
+def _around_status(pod: Pod) -> Pod:
+    """The status, and of the rest what it is about: which containers there are, and what they request."""
+    spec = pod.get("spec")
+    if type(spec) is dict:
+        spec = {key: spec[key] for key in ("resources", "resourceClaims", *CONTAINER_LISTS) if key in spec}
+        for key in CONTAINER_LISTS:
+            if type(spec.get(key)) is list:
+                spec[key] = [_named_and_requested(each) if type(each) is dict else each for each in spec[key]]
+    metadata = {key: value for key, value in _inner(pod, "metadata").items() if key in ("generation", "annotations")}
+    return {"metadata": metadata, "spec": spec, "status": pod.get("status")}
+
+
+def _named_and_requested(container: Pod) -> Pod:
+    return {key: container[key] for key in ("name", "resources") if key in container}
+
+
+def _inner(holder: Pod, key: str) -> Pod:
+    """An object in an object, as it came; empty if there is none."""
+    found = holder.get(key)
+    return found if type(found) is dict else {}
+
+
 def is_mirror(reviewed: Reviewed) -> bool:
     """Whether the pod is a kubelet's picture of a static pod: such pods are as they are."""
-    pod, _ = reviewed.read()
-    return pod_annotations.MIRROR in (pod["metadata"].get("annotations") or ())
+    return pod_annotations.MIRROR in _inner(_inner(reviewed.pod, "metadata"), "annotations")
 
 
 # ---- generation ------------------------------------------------------------------------------------
@@ -163,19 +172,17 @@ def is_mirror(reviewed: Reviewed) -> bool:
 
 def generation(reviewed: Reviewed) -> Iterator[Edit]:
     """metadata.generation is 1 for a new pod, one more when the spec means something else, and otherwise the stored one."""
-    pod, _ = reviewed.read()
     wanted = 1 if reviewed.old is None else _next(reviewed, _stored_generation(reviewed.old))
-    if pod["metadata"].get("generation", 0) != wanted:
+    if (_inner(reviewed.pod, "metadata").get("generation") or 0) != wanted:
         yield Edit(("metadata", "generation"), wanted or ABSENT)
 
 
 def counted(reviewed: Reviewed, annotation: str) -> Iterator[Edit]:
     """The same count in an annotation, for servers that put the stored generation back, or have none."""
-    pod, _ = reviewed.read()
-    wanted = 1 if reviewed.old is None else _next(reviewed, _stored_count(reviewed.old, annotation))
-    noted = pod["metadata"].get("annotations") or {}
-    if noted.get(annotation, "") != (str(wanted) if wanted else ""):
-        yield Edit(("metadata", "annotations", annotation), str(wanted) if wanted else ABSENT)
+    count = 1 if reviewed.old is None else _next(reviewed, _stored_count(reviewed.old, annotation))
+    wanted = str(count) if count else None
+    if _inner(_inner(reviewed.pod, "metadata"), "annotations").get(annotation) != wanted:
+        yield Edit(("metadata", "annotations", annotation), ABSENT if wanted is None else wanted)
 
 
 def _stored_generation(old: Pod) -> int:
@@ -186,11 +193,6 @@ def _stored_generation(old: Pod) -> int:
 def _stored_count(old: Pod, annotation: str) -> int:
     text = _inner(_inner(old, "metadata"), "annotations").get(annotation)
     return int(text) if isinstance(text, str) and text.isdecimal() and len(text) < 16 else _stored_generation(old)
-
-
-def _inner(holder: Pod, key: str) -> Pod:
-    found = holder.get(key)
-    return found if isinstance(found, dict) else {}
 
 
 def _next(reviewed: Reviewed, stored: int) -> int:
@@ -218,9 +220,9 @@ def spec_changed(reviewed: Reviewed) -> bool:
 def surely_differ(a: Pod, b: Pod, type_name: str, types: Types) -> bool:
     """Whether two objects of one type differ in something that both of them say. Defaults fill in only what is not said."""
     fields = types.fields(type_name)
-    for key in a.keys() & b.keys() & fields.keys():
-        x, y = a[key], b[key]
-        if x == y or x is None or y is None:
+    for key, x in a.items():
+        y = b.get(key)
+        if x == y or x is None or y is None or key not in fields:
             continue
         kind, form = fields[key].type, fields[key].shape
         if form == "list" and isinstance(x, list) and isinstance(y, list):
@@ -252,12 +254,11 @@ def _surely(a: Any, b: Any, type_name: str, types: Types) -> bool:
 
 def observed(reviewed: Reviewed) -> Iterator[Edit]:
     """A writer that leaves observedGeneration out, of the status or of a condition, does not clear it."""
-    old = reviewed.read_old() if reviewed.subresource == "status" else None
-    stored = (old or {}).get("status")
-    if not stored:
+    if reviewed.subresource != "status" or reviewed.old is None or not _has_observed(_inner(reviewed.old, "status")):
         return
-    pod, _ = reviewed.read()
-    sent = [pod["status"], *(pod["status"].get("conditions") or ())]
+    stored = (reviewed.read_old() or {}).get("status") or {}
+    status = reviewed.read()["status"]
+    sent = [status, *(status.get("conditions") or ())]
     kept = [dict(each) for each in sent]
     kept[0]["conditions"] = kept[1:]
     prepare.keep_observed_generation(kept[0], stored)
@@ -268,10 +269,19 @@ def observed(reviewed: Reviewed) -> Iterator[Edit]:
             yield Edit((*place, "observedGeneration"), ABSENT if value is None else value)
 
 
+def _has_observed(status: Pod) -> bool:
+    """Whether there is anything to keep. What is no list of conditions is for whoever reads the pod to complain about."""
+    if status.get("observedGeneration"):
+        return True
+    conditions = status.get("conditions")
+    if not conditions:
+        return False
+    return type(conditions) is not list or any(type(each) is not dict or each.get("observedGeneration") for each in conditions)
+
+
 def health(reviewed: Reviewed) -> Errors:
     """The rules of allocatedResourcesStatus, as the engine's release and its switches have them."""
-    pod, _ = reviewed.read()
-    ctx = reviewed.ctx
+    pod, ctx = reviewed.read_status(), reviewed.ctx
     status, spec = pod["status"], pod["spec"]
     for key, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
         yield from health_rules.statuses(status.get(key) or (), spec.get(containers) or (), pod, f"status.{key}", ctx)
@@ -281,34 +291,35 @@ def health(reviewed: Reviewed) -> Errors:
 
 def stricter_than_the_server(reviewed: Reviewed, rules: frozenset[str]) -> Errors:
     """The rules that no server has, of those that are asked for: stricter.RULES names them."""
-    pod, _ = reviewed.read()
     for name, rule in stricter.RULES.items():
         if name in rules:
-            yield from rule(pod)
+            yield from rule(reviewed.read_status())
 
 
 def health_changes(reviewed: Reviewed) -> Iterator[str]:
     """The path of each container's device health that is written otherwise than it is stored, or taken away."""
-    pod, _ = reviewed.read()
-    old = reviewed.read_old() or {}
     for key in HEALTH_LISTS:
-        stored = {each["name"]: _reported(each) for each in (old.get("status") or {}).get(key) or ()}
-        for i, status in enumerate(pod["status"].get(key) or ()):
-            if _reported(status) != stored.pop(status["name"], []):
+        stored = dict(_reports(reviewed.old or {}, key))
+        for i, (name, report) in enumerate(_reports(reviewed.pod, key)):
+            if report != stored.pop(name, []):
                 yield f"status.{key}[{i}].allocatedResourcesStatus"
         # A status that is no longer there has taken its report along.
         yield from (f"status.{key}[{name}].allocatedResourcesStatus" for name, report in stored.items() if report)
 
 
-def _reported(status: Pod) -> list[Pod]:
-    return status.get("allocatedResourcesStatus") or []
+def _reports(pod: Pod, key: str) -> list[tuple[str, Any]]:
+    """Each container's name and what is reported about its devices, to the letter: also what is not known here counts."""
+    try:
+        statuses = _inner(pod, "status").get(key) or ()
+        return [(str(each.get("name", "")), each.get("allocatedResourcesStatus") or []) for each in statuses]
+    except (AttributeError, TypeError):
+        raise BadRequest(f"status.{key} is no list of container statuses") from None
 
 
 def foreign_health(reviewed: Reviewed, writer: str, node: str | None) -> Errors:
     """Device health is written by the node that the pod runs on. ``node`` is the writer's; None if it has none."""
-    pod, _ = reviewed.read()
-    # Who may write is what is stored, not what is sent: a status write cannot move a pod.
-    own = ((reviewed.read_old() or pod)["spec"]).get("nodeName", "")
+    # What is stored tells the node, not what is sent: a status write cannot move a pod.
+    own = _inner(reviewed.old or {}, "spec").get("nodeName") or ""
     if node is not None and node == own:
         return
     here = f"only node {own!r} reports the health of this pod's devices" if own else "the pod is on no node yet"
@@ -325,17 +336,16 @@ def gated_fields(reviewed: Reviewed) -> list[Dropped]:
 
     The edits of list items follow each other from the front: whoever carries them out begins at the end.
     """
-    _, seen = reviewed.read()
+    seen = reviewed.seen()
     if not seen:
         return []
     pod = _decoded(reviewed.engine, reviewed.pod).value
-    part = "status." if reviewed.subresource == "status" else "spec."
     found = []
     for gate in GATES:
         if gate in seen:
             # One gate at a time: the places of what it drops are looked at before another one renumbers a list.
             for name, path in gated.drop_disabled(pod, reviewed.read_old(), reviewed.ctx, {gate}):
-                if path.startswith(part):
+                if path.startswith(f"{reviewed.part}."):
                     found.append(Dropped(name, path, _edit(pod, path)))
     return found
 

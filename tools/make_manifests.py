@@ -29,8 +29,12 @@ def main() -> None:
 def text(name: str) -> str:
     """The file of an overlay."""
     source = SOURCES[name]
-    made = subprocess.run(["kubectl", "kustomize", str(MANIFESTS / source)], capture_output=True, text=True, check=True).stdout
-    return f"# Made from manifests/{source} by tools/make_manifests.py: change it there.\n{made}"
+    return f"# Made from manifests/{source} by tools/make_manifests.py: change it there.\n{kustomized(MANIFESTS / source)}"
+
+
+def kustomized(folder: Path) -> str:
+    """What kubectl makes of a folder."""
+    return subprocess.run(["kubectl", "kustomize", str(folder)], capture_output=True, text=True, check=True).stdout
 
 
 if __name__ == "__main__":

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from strategy import admission, errors
-from strategy.admission import PolicyEngine, Reviewed
-from strategy.engine import Engine
+from strategy.admission import Reviewed
+from strategy.policy import PolicyEngine
 from webhook import decisions
 from webhook.concerns import gated, generation, health, observed, preflight
 from webhook.review import Request, Response
@@ -26,7 +25,7 @@ class Done(NamedTuple):
     """A review that has been answered, and what is counted about it."""
 
     response: Response
-    edits: Counter[str]
+    edits: dict[str, int]
     """Operations of the patch, by concern."""
     denied: tuple[str, ...] = ()
     """The concerns that refused."""
@@ -39,7 +38,7 @@ class Chain:
         self.decisions = decisions.decide(settings)
         stricter = frozenset(settings.strict_rules)
         switches = ("UniqueResourceHealthNames",) if UNIQUE_NAMES in stricter else ()
-        self.engine = PolicyEngine(rules_version(settings.server_version), settings.feature_gates, switches)
+        self.engine = PolicyEngine(rules_version(settings.server_version), settings.feature_gates, switches=switches)
         self._phases: dict[Phase, tuple[tuple[str, Concern], ...]] = {
             "mutate": tuple(self._mutating(settings)),
             "validate": tuple(self._validating(settings, stricter)),
@@ -82,7 +81,8 @@ class Chain:
         return found
 
     def _preflight(self, settings: Settings) -> Concern:
-        return preflight.Preflight(Engine(settings.preflight_version, settings.preflight_gates), settings.preflight_action)
+        engine = PolicyEngine(settings.preflight_version, gates=settings.preflight_gates)
+        return preflight.Preflight(engine, settings.preflight_action)
 
     # ---- one review ------------------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ def is_about_a_pod(request: Request) -> bool:
 
 
 def _judged(concerns: tuple[tuple[str, Concern], ...], verdict: Verdict) -> Done:
-    edits: Counter[str] = Counter()
+    edits: dict[str, int] = {}
     denied: list[str] = []
     for name, concern in concerns:
         edits_before, denials_before = len(verdict.edits), len(verdict.denials)
@@ -131,16 +131,16 @@ def _judged(concerns: tuple[tuple[str, Concern], ...], verdict: Verdict) -> Done
     elif edits:
         verdict.notes["changed-by"] = ",".join(edits)
     response, operations = verdict.response()
-    return Done(response, edits if operations else Counter(), tuple(denied))
+    return Done(response, edits if operations else {}, tuple(denied))
 
 
 def _passed(request: Request) -> Done:
-    return Done(Response(uid=request.uid, allowed=True), Counter())
+    return Done(Response(uid=request.uid, allowed=True), {})
 
 
 def _unreadable(phase: Phase, request: Request, error: errors.BadRequest) -> Done:
     """A pod that does not fit the types we know. Where pods are changed it is left alone, where they are judged it is refused."""
     if phase == "mutate":
         words = f"podstrat cannot read this pod and leaves it alone: {error.message}"
-        return Done(Response(uid=request.uid, allowed=True, warnings=[words[:200]]), Counter())
-    return Done(Response(uid=request.uid, allowed=False, status=refusal([error])), Counter(), ("unreadable",))
+        return Done(Response(uid=request.uid, allowed=True, warnings=[words[:200]]), {})
+    return Done(Response(uid=request.uid, allowed=False, status=refusal([error])), {}, ("unreadable",))

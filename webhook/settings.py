@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from strategy import admission, gates
+from strategy import gates, policy
 from strategy.rules import stricter
 
 # Two underscores: a Service called podstrat-webhook puts PODSTRAT_WEBHOOK_PORT=tcp://... into every pod of its namespace.
@@ -169,8 +169,8 @@ class Settings(BaseModel):
         rules = rules_version(self.server_version)
         for setting, named in (("feature_gates", self.feature_gates), ("gated_actions", self.gated_actions)):
             for gate in named:
-                if gate not in admission.guarding(rules):
-                    choice = ", ".join(admission.guarding(rules))
+                if gate not in policy.guarding(rules):
+                    choice = ", ".join(policy.guarding(rules))
                     raise ValueError(f"{setting}: {gate} guards no field of pods in {rules}; those that do: {choice}")
         gates.enabled(gates.parse_version(self.preflight_version), self.preflight_gates)
         if self.threads < self.concurrency + self.waiting:

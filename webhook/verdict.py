@@ -18,6 +18,8 @@ WARNING_LENGTH = 256
 WARNINGS_LENGTH = 4096
 """And of all warnings of one response together."""
 MOST_CAUSES = 256
+# Made once: making it takes longer than what it is needed for.
+_encoded = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Verdict:
@@ -62,19 +64,22 @@ class Verdict:
             denial.details = {**(denial.details or {}), "causes": causes(listed)}
             self.denials.append(denial)
 
-    def response(self) -> tuple[Response, list[patch.Operation]]:
-        """The response, and the patch in it."""
-        uid, warnings = self.request.uid, fitting(self.warnings) or None
-        notes = self.notes or None
+    def response(self) -> tuple[Response, int]:
+        """The response, and how many operations its patch has."""
+        told: dict[str, Any] = {"uid": self.request.uid, "allowed": not self.denials}
+        operations: list[patch.Operation] = []
         if self.denials:
-            denied = refusal(self.denials)
-            return Response(uid=uid, allowed=False, status=denied, warnings=warnings, audit_annotations=notes), []
-        operations = patch.operations(self.request.object, self.edits) if self.edits else []
-        made = Response(uid=uid, allowed=True, warnings=warnings, audit_annotations=notes)
-        if operations:
-            made.patch_type = "JSONPatch"
-            made.patch = base64.b64encode(json.dumps(operations, separators=(",", ":")).encode()).decode()
-        return made, operations
+            told["status"] = refusal(self.denials)
+        elif self.edits:
+            operations = patch.operations(self.request.object, self.edits)
+            if operations:
+                told["patch_type"] = "JSONPatch"
+                told["patch"] = base64.b64encode(_encoded(operations).encode()).decode()
+        if self.warnings:
+            told["warnings"] = fitting(self.warnings)
+        if self.notes:
+            told["audit_annotations"] = self.notes
+        return Response(**told), len(operations)
 
 
 def joined(found: Sequence[FieldError]) -> str:

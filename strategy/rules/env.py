@@ -26,7 +26,7 @@ def variables(container: dict[str, Any], at: str, ctx: Context) -> Errors:
     Upstream: ValidateEnv
     """
     for i, variable in enumerate(container["env"]):
-        name = variable.get("name", "")
+        name = variable["name"]
         if not name:
             yield field.required(f"{at}.env[{i}].name")
         elif faults := formats.env_name(name):

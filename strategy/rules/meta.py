@@ -20,7 +20,8 @@ Found = Sequence[FieldError]
 
 def on_create(meta: Pod, ctx: Context, form: formats.Format = formats.dns_subdomain, found: Found | None = None) -> Errors:
     """Upstream: ValidateObjectMeta of the core group"""
-    yield from name(meta, form)
+    if "generateName" in meta or form(meta.get("name", "")):
+        yield from name(meta, form)
     yield from _common(meta, ctx, found)
     if meta.get("finalizers"):
         yield from qualified_finalizers(meta["finalizers"])
@@ -66,8 +67,8 @@ def name(meta: Pod, form: formats.Format = formats.dns_subdomain) -> Errors:
     text = meta.get("name", "")
     if not text:
         yield field.required("metadata.name", "name or generateName is required")
-    elif faults := form(text):
-        yield from formats.each("metadata.name", text, faults)
+    else:
+        yield from formats.each("metadata.name", text, form(text))
 
 
 def path_segments(meta: Pod) -> Errors:

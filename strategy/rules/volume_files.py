@@ -16,6 +16,11 @@ ONE_REF = "fieldRef and resourceFieldRef can not be specified simultaneously"
 NO_REF = "one of fieldRef and resourceFieldRef is required"
 
 
+def has_plain_defaults(source: dict[str, Any]) -> bool:
+    """Whether the mode of all files is one, and no owner is given."""
+    return 0 <= source.get("defaultMode", 0) <= 0o777 and "defaultUser" not in source
+
+
 def defaults(source: dict[str, Any], at: str) -> Errors:
     """The mode and, since 1.37, the owner of all files that do not have their own."""
     if not 0 <= source.get("defaultMode", 0) <= 0o777:

@@ -115,7 +115,8 @@ def _secret(source: dict[str, Any], at: str, ctx: Context) -> Errors:
     """Upstream: validateSecretVolumeSource"""
     if not source.get("secretName"):
         yield field.required(f"{at}.secretName")
-    yield from volume_files.defaults(source, at)
+    if not volume_files.has_plain_defaults(source):
+        yield from volume_files.defaults(source, at)
     if "items" in source:
         yield from volume_files.items(source["items"], f"{at}.items")
 
@@ -124,7 +125,8 @@ def _config_map(source: dict[str, Any], at: str, ctx: Context) -> Errors:
     """Upstream: validateConfigMapVolumeSource"""
     if not source.get("name"):
         yield field.required(f"{at}.name")
-    yield from volume_files.defaults(source, at)
+    if not volume_files.has_plain_defaults(source):
+        yield from volume_files.defaults(source, at)
     if "items" in source:
         yield from volume_files.items(source["items"], f"{at}.items")
 

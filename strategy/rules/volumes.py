@@ -61,20 +61,21 @@ def _source(volume: dict[str, Any], at: str, ctx: Context, pod_name: str) -> Err
 
     Upstream: validateVolumeSource
     """
-    if len(volume) == 2:
-        kinds = [kind for kind in volume if kind != "name"]
-    else:
-        kinds = [kind for kind in volume_sources.RULES if kind in volume]
-    if not kinds:
-        yield field.required(at, NO_SOURCE)
-    for kind in kinds:
-        if kind == kinds[0]:
+    first = ""
+    # Whatever is beside the name is a source, so that a single one need not be looked for.
+    for kind in volume if len(volume) == 2 else volume_sources.RULES:
+        if kind == "name" or kind not in volume:
+            continue
+        if not first:
+            first = kind
             yield from volume_sources.RULES[kind](volume[kind], f"{at}.{kind}", ctx)
         else:
             yield field.forbidden(f"{at}.{_SPELLED.get(kind, kind)}", ONE_SOURCE, field.place_of(f"{at}.{kind}"))
         if kind == "iscsi":
             yield from _portal_length(volume, at)
-    if kinds and kinds[0] == "ephemeral" and pod_name and volume["name"]:
+    if not first:
+        yield field.required(at, NO_SOURCE)
+    elif first == "ephemeral" and pod_name and volume["name"]:
         yield from _made_claim(volume["name"], at, pod_name)
 
 

@@ -285,6 +285,10 @@ def test_a_watch_resumes_by_itself_when_the_server_ends_it(tmp_path: Path) -> No
             core.create_namespaced_config_map("default", {"metadata": {"name": "after"}})
             assert _said(next(events)) == ("ADDED", "after")
             events.close()
+            # What was before the restart is no longer told one by one: the client has to list again.
+            with pytest.raises(ApiException) as caught:
+                next(watch.Watch().stream(core.list_namespaced_config_map, "default", resource_version="1"))
+            assert caught.value.status == 410
         client.close()
 
 

@@ -7,6 +7,8 @@ import json
 import re
 import socket
 import ssl
+import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -174,6 +176,24 @@ def test_health_of_a_store_that_cannot_be_written() -> None:
     api.store.close()
     answer = app.test_client().get("/readyz")
     assert (answer.status_code, answer.text) == (500, "[+]ping ok\n[-]store the store is closed\nreadyz check failed\n")
+
+
+def test_watches_leave_room_for_everything_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apiserver.api.WATCHES", 2)
+    api = serving.api(serving.Settings())
+    app = Http(api, Authenticator((), True), lambda: None, Measures()).app()
+    watches = [threading.Thread(target=lambda: app.test_client().get("/api/v1/pods?watch=1").data) for _ in range(2)]
+    for each in watches:
+        each.start()
+    while api.store.watchers() < 2:
+        time.sleep(0.01)
+    refused = app.test_client().get("/api/v1/pods?watch=1")
+    assert (refused.status_code, refused.json["reason"], refused.headers["Retry-After"]) == (429, "TooManyRequests", "1")
+    assert app.test_client().get("/api/v1/pods").status_code == 200
+    api.store.hang_up()
+    for each in watches:
+        each.join()
+    assert api.store.watchers() == 0
 
 
 def test_metrics() -> None:

@@ -183,6 +183,15 @@ def _sql(path: Path, statement: str) -> None:
         database.execute(statement)
 
 
+def test_an_authority_that_cannot_be_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "tls").mkdir()
+    for name in ("ca.crt", "ca.key"):
+        (tmp_path / "tls" / name).write_text("nonsense")
+    assert cli.main(["serve", "--port", "0", "--data-dir", str(tmp_path)]) == 2
+    said = f"podstrat: {tmp_path}/tls: the authority there cannot be used; without the folder a new one is made\n"
+    assert capsys.readouterr().err == said
+
+
 def test_without_what_serving_needs(tmp_path: Path) -> None:
     """Installed without the extra, the command says what to type."""
     (tmp_path / "flask.py").write_text("raise ModuleNotFoundError('no', name='flask')\n")

@@ -154,18 +154,22 @@ class Processes(Deployments):
 class Keepers(Deployments):
     """Only the part of the webhook that keeps its certificates, in this process: enough where nobody calls it."""
 
-    def __init__(self, admin: Path, account: Path, folder: Path) -> None:
+    def __init__(self, admin: Path, account: Path, folder: Path, **more: str) -> None:
         super().__init__(admin)
         self._account = account
         self._folder = folder
+        self._more = more
+        """Further settings."""
         self._keeper: Keeper | None = None
+        self.steps: list[str] = []
+        """The steps of rotation that were done."""
 
     def begin(self, template: dict[str, Any]) -> None:
         told = variables(template, self.namespace)
         own = {"KUBECONFIG": str(self._account), "CERT_DIR": str(self._folder / "tls"), "IDENTITY": f"replica-{self.starts}"}
-        told |= {f"PODSTRAT_WEBHOOK__{name}": value for name, value in (QUICK | own).items()}
+        told |= {f"PODSTRAT_WEBHOOK__{name}": value for name, value in (QUICK | own | self._more).items()}
         if told["PODSTRAT_WEBHOOK__CERTIFICATES"] == "secret":
-            self._keeper = keeper(settings.load(told, {}).settings, lambda step: None)
+            self._keeper = keeper(settings.load(told, {}).settings, self.steps.append)
 
     def end(self) -> None:
         if self._keeper is not None:

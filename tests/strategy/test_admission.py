@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from strategy import admission, gates
+from strategy import admission, gates, policy
 from strategy.admission import ABSENT, Edit, Reviewed
 from strategy.engine import Engine
 from strategy.errors import BadRequest
+from strategy.policy import PolicyEngine, PolicyError
 from tests.strategy import make, strategies
 
 ENGINE = Engine("1.37")
@@ -354,7 +355,7 @@ def _spec(engine: Engine, pod: Pod) -> Any:
 
 
 def test_a_policy_switches_off_what_no_server_can() -> None:
-    engine = admission.PolicyEngine("1.37", {"ImageVolume": False, "ContainerStopSignals": True})
+    engine = PolicyEngine("1.37", {"ImageVolume": False, "ContainerStopSignals": True})
     found = admission.gated_fields(Reviewed(engine, GATED))
     assert {each.gate for each in found} >= {"ImageVolume"}
     assert "ContainerStopSignals" not in {each.gate for each in found}
@@ -364,8 +365,8 @@ def test_a_policy_switches_off_what_no_server_can() -> None:
 
 
 def test_a_policy_about_nothing_is_refused() -> None:
-    with pytest.raises(admission.PolicyError, match=r"the gate PodDeletionCost guards no field of pods in 1\.37"):
-        admission.PolicyEngine("1.37", {"PodDeletionCost": False})
+    with pytest.raises(PolicyError, match=r"the gate PodDeletionCost guards no field of pods in 1\.37"):
+        PolicyEngine("1.37", {"PodDeletionCost": False})
 
 
 def test_what_a_gate_takes_along() -> None:
@@ -441,3 +442,18 @@ def test_mirror_pods_are_known() -> None:
 
 def test_places_as_text() -> None:
     assert admission.path(("status", "conditions", 3, "type")) == "status.conditions[3].type"
+
+
+# ---- scanning --------------------------------------------------------------------------------------
+
+EVERY_GATE_OFF = {release: PolicyEngine(release, dict.fromkeys(policy.guarding(release), False)) for release in gates.RELEASES}
+
+
+@pytest.mark.parametrize("release", gates.RELEASES)
+@settings(max_examples=60, deadline=None)
+@given(pod=strategies.pods)
+def test_a_scan_sees_what_reading_sees(release: str, pod: Pod) -> None:
+    engine = EVERY_GATE_OFF[release]
+    whole = {**pod, "spec": {**GATED["spec"], **pod["spec"]}, "status": {"observedGeneration": 1, "conditions": []}}
+    assert engine.seen(whole, "spec") | engine.seen(whole, "status") == engine.decoder.decode(whole, "Pod").seen
+    assert engine.seen({"spec": [], "status": {"conditions": [1], "containerStatuses": {"x": 1}}}, "status") == set()

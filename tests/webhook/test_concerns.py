@@ -393,7 +393,8 @@ def test_fields_of_a_review_that_are_not_known_do_no_harm() -> None:
 @pytest.mark.parametrize(
     "sent",
     [
-        pytest.param(review({"spec": "x"}, OLD, "status"), id="no-pod"),
+        pytest.param(review({**OLD, "status": "x"}, OBSERVED, "status"), id="no-pod"),
+        pytest.param(review({**OLD, "spec": "x", "status": {"conditions": 1}}, OBSERVED, "status"), id="even-less"),
         pytest.param(review(OLD, {"status": {"conditions": 1}}, "status"), id="nothing-that-was-stored"),
         pytest.param(review(OLD, None, "status", operation="UPDATE"), id="an-update-of-nothing"),
         pytest.param(review(None, OLD, "status"), id="an-update-to-nothing"),

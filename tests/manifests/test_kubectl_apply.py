@@ -1,0 +1,88 @@
+"""The same by kubectl alone: the manifests applied, again, in a new version, killed in the middle, and deleted."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from podstrat.install import objects
+from podstrat.install.command import SWITCH_OFF
+from tests.manifests.conftest import World
+from tests.manifests.replicas import until
+from tests.manifests.test_install import DEPLOYMENT, MUTATING, SECRET, VALIDATING
+
+pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not on PATH")
+
+OVERLAYS = Path(__file__).parents[2] / "manifests" / "overlays"
+PRODUCTION = str(OVERLAYS / "production")
+
+
+def is_trusted(world: World) -> bool:
+    """Whether both configurations have the bundle of the Secret."""
+    bundle = ((world.get(SECRET) or {}).get("data") or {}).get("ca.crt")
+    found = [each for path in (MUTATING, VALIDATING) for each in objects.bundles(world.get(path) or {})]
+    return bool(bundle) and len(found) == 2 and set(found) == {bundle}
+
+
+def test_applied_deleted_and_applied_again(cluster: World) -> None:
+    said = cluster.kubectl("apply", "-k", PRODUCTION).splitlines()
+    assert all(line.endswith(" created") for line in said)
+    until(lambda: is_trusted(cluster))
+    until(cluster.is_watched)
+    # The command understands what kubectl has made.
+    until(lambda: (cluster.get(DEPLOYMENT).get("status") or {}).get("availableReplicas"))
+    assert all(line.startswith("ok ") for line in cluster.command("status"))
+
+    said = cluster.kubectl("apply", "-k", PRODUCTION).splitlines()
+    # Of a disruption budget kubectl always says that it is configured: its selector is replaced, by the same.
+    assert [line for line in said if not line.endswith(" unchanged")] == [
+        "poddisruptionbudget.policy/podstrat-webhook configured"
+    ]
+    assert is_trusted(cluster)
+    assert cluster.is_watched()
+
+    trusted = cluster.get(SECRET)["data"]["ca.crt"]
+    cluster.kubectl("apply", "-k", str(OVERLAYS / "development"))
+    assert cluster.get(DEPLOYMENT)["spec"]["replicas"] == 1
+    assert [hook["failurePolicy"] for hook in cluster.get(VALIDATING)["webhooks"]] == ["Ignore"]
+    assert cluster.get(SECRET)["data"]["ca.crt"] == trusted
+    assert is_trusted(cluster)
+
+    cluster.kubectl(*SWITCH_OFF.split()[1:])
+    assert not cluster.is_watched()
+    cluster.kubectl("delete", "-k", PRODUCTION, "--ignore-not-found")
+    assert cluster.left() == []
+    cluster.kubectl("delete", "-k", PRODUCTION, "--ignore-not-found")
+
+
+def test_killed_in_the_middle(kept: World) -> None:
+    service_account = "/api/v1/namespaces/podstrat-system/serviceaccounts/podstrat-webhook"
+    _killed_once(kept, lambda: kept.get(service_account) is not None, "apply", "-k", PRODUCTION)
+    kept.kubectl("apply", "-k", PRODUCTION)
+    until(lambda: is_trusted(kept))
+
+    development = str(OVERLAYS / "development")
+    _killed_once(kept, lambda: kept.get(DEPLOYMENT)["spec"]["replicas"] == 1, "apply", "-k", development)
+    kept.kubectl("apply", "-k", development)
+    assert kept.get(MUTATING)["webhooks"][0]["namespaceSelector"]["matchLabels"] == {"podstrat.dev/webhook": "enabled"}
+    assert is_trusted(kept)
+
+    kept.kubectl(*SWITCH_OFF.split()[1:])
+    _killed_once(kept, lambda: kept.get(service_account) is None, "delete", "-k", PRODUCTION, "--ignore-not-found")
+    kept.kubectl("delete", "-k", PRODUCTION, "--ignore-not-found")
+    assert kept.left() == []
+
+
+def _killed_once(world: World, seen: object, *words: str) -> None:
+    """kubectl is killed as soon as something is seen."""
+    environment = {**os.environ, "HOME": str(world.folder), "KUBECACHEDIR": str(world.folder / "cache")}
+    command = ["kubectl", "--kubeconfig", str(world.admin), *words]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        until(seen)
+        process.send_signal(signal.SIGKILL)
+        process.wait()

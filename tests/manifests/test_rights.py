@@ -1,0 +1,142 @@
+"""The roles allow what is done, and no more: every call is noted, and compared with the rules."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from podstrat.install import objects
+from tests.manifests.conftest import ACCOUNT, INSTALLER, World
+from tests.manifests.proxy import Call
+from tests.manifests.replicas import Keepers, until
+from tests.manifests.test_install import MUTATING, VALIDATING
+
+ACCESS = "rbac.authorization.k8s.io"
+VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "POST": "create"}
+# An authority that is old as soon as it is made: one succession follows another.
+IN_HASTE = {"AUTHORITY_DAYS": "0.001", "LEAF_DAYS": "0.0005", "SETTLE_SECONDS": "0", "OVERLAP_SECONDS": "0"}
+
+
+class Right(NamedTuple):
+    """One thing that may be done, to one object."""
+
+    verb: str
+    group: str
+    resource: str
+    name: str
+
+
+def allowed(roles: Iterable[dict[str, Any]]) -> list[Right]:
+    """What roles allow. Every rule of ours names its objects."""
+    return [
+        Right(verb, group, resource, name)
+        for role in roles
+        for rule in role["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for name in rule["resourceNames"]
+        for verb in rule["verbs"]
+    ]
+
+
+def asked(calls: Iterable[Call]) -> set[Right]:
+    """What the server asks for before it lets calls pass. Discovery and the version are open to everybody who is known."""
+    return {right for call in calls for right in _asked(call)}
+
+
+def _asked(call: Call) -> Iterator[Right]:
+    parts = call.path.strip("/").split("/")
+    group, parts = ("", parts[2:]) if parts[0] == "api" else (parts[1] if len(parts) > 1 else "", parts[3:])
+    if parts[:1] == ["namespaces"] and len(parts) > 2:
+        parts = parts[2:]
+    if not parts:
+        return
+    resource, name = parts
+    verb = VERBS[call.method]
+    yield Right(verb, group, resource, name)
+    if verb == "patch":
+        if call.code == 201:
+            yield Right("create", group, resource, name)
+        # Nobody gives away more than he has, without being told that he may.
+        if group == ACCESS and resource.endswith("roles"):
+            yield Right("escalate", group, resource, name)
+        elif group == ACCESS:
+            yield Right("bind", group, resource.replace("bindings", "s"), name)
+
+
+def roles(overlay: str) -> list[dict[str, Any]]:
+    return [obj for obj in objects.rendered(overlay) if obj["kind"] in ("Role", "ClusterRole")]
+
+
+def test_the_webhook_may_renew_its_certificates_and_no_more(world: World, tmp_path: Path) -> None:
+    keepers = Keepers(world.admin, world.account, tmp_path, **IN_HASTE)
+    with keepers:
+        world.command("install")
+        until(lambda: {"introduce", "note", "switch"} <= set(keepers.steps))
+        world.command("uninstall")
+    rights = allowed(roles("production"))
+    assert len(rights) == len(set(rights))
+    assert set(rights) == asked(world.calls(ACCOUNT))
+    # A Role is for one namespace.
+    namespaces = {
+        call.path.split("/namespaces/")[1].split("/")[0] for call in world.calls(ACCOUNT) if "/namespaces/" in call.path
+    }
+    assert namespaces == {"podstrat-system"}
+    assert roles("cert-manager") == []
+
+
+def test_whoever_installs_may_do_that_and_no_more(kept: World) -> None:
+    kept.proxy.groups = ("cert-manager.io/v1", "monitoring.coreos.com/v1")
+    kept.command("install", "--dry-run")
+    kept.command("install")
+    kept.command("install")
+    kept.command("status")
+    with _Injector(kept):
+        kept.command("install", "--overlay", "cert-manager")
+    kept.command("status", code=1)
+    kept.command("install", "--overlay", "development", "--no-monitoring")
+    kept.command("uninstall", "--dry-run")
+    with _Injector(kept):
+        kept.command("install", "--overlay", "cert-manager")
+    kept.command("uninstall")
+    assert kept.left() == []
+    assert kept.proxy.objects == {}
+    rights = allowed(roles("installer"))
+    assert len(rights) == len(set(rights))
+    assert set(rights) == asked(kept.calls(INSTALLER))
+
+
+class _Injector:
+    """What cert-manager does to configurations with its annotation."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join(10)
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.05):
+            for path in (MUTATING, VALIDATING):
+                found = self._world.get(path)
+                if found is not None and objects.INJECTED in (found["metadata"].get("annotations") or {}):
+                    patch = {"webhooks": objects.with_bundle(found, "Y2VydC1tYW5hZ2Vy")["webhooks"]}
+                    if found["webhooks"] != patch["webhooks"]:
+                        self._world.send("PATCH", path, patch, "application/merge-patch+json")
+
+
+def test_a_right_too_many_is_noticed() -> None:
+    call = Call("u", "PATCH", "/apis/apps/v1/namespaces/n/deployments/d", "", 201)
+    assert asked([call]) == {Right("patch", "apps", "deployments", "d"), Right("create", "apps", "deployments", "d")}
+    with pytest.raises(KeyError):
+        allowed([{"rules": [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]}])
