@@ -66,7 +66,7 @@ def conflicts(containers: Iterable[dict[str, Any]], at: str) -> Errors:
     taken: set[str] = set()
     for i, container in enumerate(containers):
         for j, port in enumerate(container.get("ports") or ()):
-            if port.get("hostPort"):
+            if "hostPort" in port:
                 claim = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
                 if claim in taken:
                     yield field.duplicate(f"{at}[{i}].ports[{j}].hostPort", claim)

@@ -34,15 +34,15 @@ def is_plain(probe: dict[str, Any]) -> bool:
     So most are, and whatever they are for, nothing is wrong with them.
     """
     action = probe.get("httpGet")
-    if not action or "httpHeaders" in action or action.get("protocol", "HTTP1") != "HTTP1":
+    if not action or "httpHeaders" in action or "protocol" in action and action["protocol"] != "HTTP1":
         return False
-    if not action.get("path") or not ports.is_plain(action["port"]) or action.get("scheme") not in SCHEMES:
+    if not action.get("path") or action.get("scheme") not in SCHEMES or not ports.is_plain(action["port"]):
         return False
-    if len(probe) != 5 + ("initialDelaySeconds" in probe) or probe.get("successThreshold") != 1:
+    if len(probe) != 5 + ("initialDelaySeconds" in probe):
         return False
     # What is left are numbers, which all have defaults.
     least = min(probe.get("timeoutSeconds", -1), probe.get("periodSeconds", -1), probe.get("failureThreshold", -1))
-    return bool(least >= 0 and probe.get("initialDelaySeconds", 0) >= 0)
+    return bool(least >= 0 and probe.get("initialDelaySeconds", 0) >= 0 and probe.get("successThreshold") == 1)
 
 
 def liveness_or_startup(probe: dict[str, Any], at: str) -> Errors:
