@@ -117,7 +117,7 @@ def described(value: Any) -> str:
     if isinstance(value, str):
         return "string"
     if isinstance(value, (int, float)):
-        if not isinstance(value, jsontext.Number) and not math.isfinite(value):
+        if isinstance(value, float) and not isinstance(value, jsontext.Number) and not math.isfinite(value):
             raise DecodeError(f"json: unsupported value: {_not_finite(value)}")
         return "number"
     if isinstance(value, dict):
