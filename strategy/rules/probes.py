@@ -34,7 +34,7 @@ def is_plain(probe: dict[str, Any]) -> bool:
     So most are, and whatever they are for, nothing is wrong with them.
     """
     action = probe.get("httpGet")
-    if not action or "httpHeaders" in action or "protocol" in action and action["protocol"] != "HTTP1":
+    if not action or "httpHeaders" in action or ("protocol" in action and action["protocol"] != "HTTP1"):
         return False
     if not action.get("path") or action.get("scheme") not in SCHEMES or not ports.is_plain(action["port"]):
         return False
