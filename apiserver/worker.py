@@ -7,6 +7,7 @@ import http
 import json
 import socket
 import ssl
+import time
 from typing import Any
 
 from gunicorn.http import errors
@@ -20,12 +21,22 @@ CODES: dict[type[Exception], int] = {
 """What is wrong with a request that is no HTTP; 400 for all else."""
 NOT_TLS = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
 """As Go's servers say it, which kube-apiserver is one of."""
+LINGER = 2.0
+"""Seconds that a client has for closing a connection that we have closed."""
 
 
 class Worker(ThreadWorker):
     """Serves each request in a thread."""
 
     app: Any
+
+    def handle(self, conn: Any) -> Any:
+        """In a thread. A connection that ends is taken leave of here: gunicorn would do it where it accepts new ones."""
+        kept = super().handle(conn)
+        if not kept:
+            with contextlib.suppress(OSError):
+                _take_leave(conn.sock)
+        return kept
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """Told to stop: whatever would keep the worker from it ends first, open watches and connections that wait."""
@@ -51,6 +62,19 @@ class Worker(ThreadWorker):
         send = socket.socket.sendall if isinstance(exc, ssl.SSLError) else type(client).sendall
         with contextlib.suppress(OSError):
             send(client, answer)
+
+
+def _take_leave(connection: socket.socket) -> None:
+    """Says that nothing more will come, and reads until the client says the same: closed at once, it might lose the answer."""
+    connection.settimeout(LINGER)
+    connection.shutdown(socket.SHUT_WR)
+    until = time.monotonic() + LINGER
+    try:
+        while connection.recv(65536) and time.monotonic() < until:
+            pass
+    finally:
+        # Gunicorn, which closes it, does not wait for one that is shut.
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 def refusal(code: int, message: str) -> bytes:

@@ -134,12 +134,36 @@ def serve(kind: str, arguments: list[str]) -> None:
     if kind != "webhook":
         made = bare_flask if kind == "flask" else bare
         serving.Application.load = lambda self: made()  # type: ignore[method-assign, assignment]
+    if kind == "sync":
+        from gunicorn.workers.sync import SyncWorker
+
+        serving.Worker = SyncWorker  # type: ignore[misc, assignment]
+    if kind == "staying":
+        serving.Worker = staying()  # type: ignore[misc]
     if kind == "context":
         # As gunicorn does without us: a context is made for each connection.
         serving.Application._context = (  # type: ignore[method-assign]
             lambda self, config, default: _fresh(self.settings.cert_dir)
         )
     serving.serve(loaded.settings, "bench")
+
+
+def staying() -> Any:
+    """A worker whose threads stay with a connection for a moment, in case that the next request follows at once."""
+    import select
+
+    from webhook.worker import Worker
+
+    class Staying(Worker):
+        def handle(self, conn: Any) -> Any:
+            while True:
+                more = super().handle(conn)
+                if more is not True or not self.alive:
+                    return more
+                if not conn.sock.pending() and not select.select([conn.sock], [], [], 0.02)[0]:
+                    return more
+
+    return Staying
 
 
 def _fresh(folder: Path) -> ssl.SSLContext:
@@ -343,19 +367,18 @@ def told(name: str, rounds: list[tuple[Measured, ...]]) -> bool:
 
 
 def layers(args: argparse.Namespace, folder: Path) -> None:
-    """What lies below: Flask's way to a view, and a TLS context for each connection."""
+    """What lies below: Flask's way to a view, other kinds of workers, and a TLS context for each connection."""
     bodies = image_reviews(args.reviews)
-    servers = {kind: Server(kind, folder, ()) for kind in (BARE, "flask", "context")}
-    found: dict[str, list[Measured]] = {"bare": [], "flask": [], "new connections": [], "new connections, new contexts": []}
+    servers = {kind: Server(kind, folder, ()) for kind in (BARE, "flask", "staying", "context", "sync")}
+    found: dict[str, list[Measured]] = {}
     try:
         for _ in range(args.rounds):
-            found["bare"].append(measure(servers[BARE], folder, "/mutate", bodies, args.clients))
-            found["flask"].append(measure(servers["flask"], folder, "/mutate", bodies, args.clients))
+            for kind in (BARE, "flask", "staying"):
+                found.setdefault(kind, []).append(measure(servers[kind], folder, "/mutate", bodies, args.clients))
             few = bodies[: max(1, args.reviews // 10)]
-            found["new connections"].append(measure(servers[BARE], folder, "/mutate", few, args.clients, fresh=True))
-            found["new connections, new contexts"].append(
-                measure(servers["context"], folder, "/mutate", few, args.clients, fresh=True)
-            )
+            for kind in (BARE, "context", "sync"):
+                made = measure(servers[kind], folder, "/mutate", few, args.clients, fresh=True)
+                found.setdefault(f"new connections, {kind}", []).append(made)
     finally:
         for server in servers.values():
             server.stop()

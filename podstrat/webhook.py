@@ -23,7 +23,10 @@ GROUPS = (("where", "host"), ("how much", "workers"), ("certificates", "certific
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "podstrat webhook [--config FILE] [--print-config] [--SETTING VALUE]..."
+    parser.usage = (
+        "podstrat webhook [--config FILE] [--print-config] [--SETTING VALUE]...\n"
+        "       podstrat webhook install|status|uninstall|lint ..."
+    )
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings as YAML")
     parser.add_argument("--print-config", action="store_true", help="show the settings in force, and end")
     headings = {name: heading for heading, name in GROUPS}

@@ -9,33 +9,49 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from strategy import image, quantity, resources
+from strategy import filling, image, quantity, resources
 from strategy.context import Context, Pod
 from strategy.resources import Totals
 
 Part = dict[str, Any]
 
-SPEC = (
-    ("dnsPolicy", "ClusterFirst"),
-    ("restartPolicy", "Always"),
-    ("terminationGracePeriodSeconds", 30),
-    ("schedulerName", "default-scheduler"),
+_FILE_MODE = (("defaultMode", 0o644),)
+_MESSAGES = (("terminationMessagePath", "/dev/termination-log"), ("terminationMessagePolicy", "File"))
+_HTTP_GET = (("path", "/"), ("scheme", "HTTP"))
+PLAIN: filling.Table = frozenset(
+    {
+        "PodSpec": (
+            ("dnsPolicy", "ClusterFirst"),
+            ("restartPolicy", "Always"),
+            ("terminationGracePeriodSeconds", 30),
+            ("schedulerName", "default-scheduler"),
+        ),
+        "Container": _MESSAGES,
+        "EphemeralContainer": _MESSAGES,
+        "ContainerPort": (("protocol", "TCP"),),
+        "ObjectFieldSelector": (("apiVersion", "v1"),),
+        "FileKeySelector": (("optional", False),),
+        "Probe": (("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3)),
+        "HTTPGetAction": _HTTP_GET,
+        "GRPCAction": (("service", ""),),
+        "HostPathVolumeSource": (("type", ""),),
+        "SecretVolumeSource": _FILE_MODE,
+        "ConfigMapVolumeSource": _FILE_MODE,
+        "DownwardAPIVolumeSource": _FILE_MODE,
+        "ProjectedVolumeSource": _FILE_MODE,
+        "ServiceAccountTokenProjection": (("expirationSeconds", 3600),),
+        "ISCSIVolumeSource": (("iscsiInterface", "default"),),
+        "RBDVolumeSource": (("pool", "rbd"), ("user", "admin"), ("keyring", "/etc/ceph/keyring")),
+        "AzureDiskVolumeSource": (("cachingMode", "ReadWrite"), ("kind", "Shared"), ("fsType", "ext4"), ("readOnly", False)),
+        "ScaleIOVolumeSource": (("storageMode", "ThinProvisioned"), ("fsType", "xfs")),
+        "PersistentVolumeClaimSpec": (("volumeMode", "Filesystem"),),
+    }.items()
 )
-PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-PROBE = (("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3))
-FILE_MODE = (("defaultMode", 0o644),)
-VOLUMES: dict[str, tuple[tuple[str, Any], ...]] = {
-    "hostPath": (("type", ""),),
-    "secret": FILE_MODE,
-    "configMap": FILE_MODE,
-    "downwardAPI": FILE_MODE,
-    "projected": FILE_MODE,
-    "iscsi": (("iscsiInterface", "default"),),
-    "rbd": (("pool", "rbd"), ("user", "admin"), ("keyring", "/etc/ceph/keyring")),
-    "azureDisk": (("cachingMode", "ReadWrite"), ("kind", "Shared"), ("fsType", "ext4"), ("readOnly", False)),
-    "scaleIO": (("storageMode", "ThinProvisioned"), ("fsType", "xfs")),
+"""What depends on nothing else, by type. Of a volume with several sources, which is refused later, each has its defaults."""
+PLAIN_WITH_PROTOCOL: filling.Table = (PLAIN - {("HTTPGetAction", _HTTP_GET)}) | {
+    ("HTTPGetAction", (*_HTTP_GET, ("protocol", "HTTP1")))
 }
-TOKEN_SECONDS = 3600
+"""The same with the gate H2CContainerProbe."""
 REMEMBERED = 64
 LEGACY_ANNOTATIONS = frozenset(
     f"pod.{stage}.kubernetes.io/{what}" for stage in ("alpha", "beta") for what in ("init-containers", "init-container-statuses")
@@ -43,8 +59,13 @@ LEGACY_ANNOTATIONS = frozenset(
 STATUS_LISTS = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
 
 
-def pod(pod: Pod, ctx: Context) -> None:
-    """A decoded pod becomes what the strategy sees.
+def plain(ctx: Context) -> filling.Table:
+    """The defaults that depend on nothing but the release and its gates."""
+    return PLAIN_WITH_PROTOCOL if "H2CContainerProbe" in ctx.gates else PLAIN
+
+
+def pod(pod: Pod, ctx: Context, filled: bool = False) -> None:
+    """A decoded pod becomes what the strategy sees. ``filled``: reading it has filled in the plain defaults.
 
     Upstream: SetObjectDefaults_Pod, Convert_v1_Pod_To_core_Pod
     """
@@ -59,7 +80,7 @@ def pod(pod: Pod, ctx: Context) -> None:
         spec["enableServiceLinks"] = True
     if spec.get("hostNetwork"):
         _host_ports(spec)
-    pod_spec(spec, ctx)
+    pod_spec(spec, ctx, filled)
     if spec["terminationGracePeriodSeconds"] < 0:
         spec["terminationGracePeriodSeconds"] = 1
     drop_init_annotations(pod["metadata"])
@@ -127,22 +148,22 @@ def drop_init_annotations(metadata: Part) -> None:
 # ---- the spec, of pods and of templates --------------------------------------------------------------------------------
 
 
-def pod_spec(spec: Part, ctx: Context) -> None:
+def pod_spec(spec: Part, ctx: Context, filled: bool = False) -> None:
     """The defaults of a pod's or a template's spec.
 
     Upstream: SetDefaults_PodSpec and what is generated for its parts, Convert_v1_PodSpec_To_core_PodSpec
     """
-    for key, value in SPEC:
-        if key not in spec:
-            spec[key] = value
+    if not filled:
+        filling.fill(spec, "PodSpec", plain(ctx))
     if "securityContext" not in spec:
         spec["securityContext"] = {}
     for volume in spec.get("volumes") or ():
         _volume(volume, ctx)
-    name_protocol = "H2CContainerProbe" in ctx.gates
     for kind in ("initContainers", "containers", "ephemeralContainers"):
         for container in spec.get(kind) or ():
-            _container(container, name_protocol)
+            if "imagePullPolicy" not in container:
+                container["imagePullPolicy"] = image.default_pull_policy(container.get("image", ""))
+            _round_requirements(container["resources"])
     _round_up(spec.get("overhead"))
     _round_requirements(spec.get("resources"))
     # serviceAccount is the older name of serviceAccountName, which wins.
@@ -152,60 +173,6 @@ def pod_spec(spec: Part, ctx: Context) -> None:
         spec["serviceAccountName"] = name
 
 
-def _container(container: Part, name_protocol: bool) -> None:
-    """Upstream: SetDefaults_Container, SetDefaults_EphemeralContainer"""
-    if "imagePullPolicy" not in container:
-        container["imagePullPolicy"] = image.default_pull_policy(container.get("image", ""))
-    if "terminationMessagePath" not in container:
-        container["terminationMessagePath"] = "/dev/termination-log"
-    if "terminationMessagePolicy" not in container:
-        container["terminationMessagePolicy"] = "File"
-    for port in container.get("ports") or ():
-        if "protocol" not in port:
-            port["protocol"] = "TCP"
-    for variable in container.get("env") or ():
-        if "valueFrom" in variable:
-            _env_source(variable["valueFrom"])
-    if amounts := container["resources"]:
-        _round_requirements(amounts)
-    for kind in PROBES:
-        if kind in container:
-            _probe(container[kind], name_protocol)
-    if "lifecycle" in container:
-        for hook in ("postStart", "preStop"):
-            http = (container["lifecycle"].get(hook) or {}).get("httpGet")
-            if http is not None:
-                _http_get(http, name_protocol)
-
-
-def _env_source(source: Part) -> None:
-    if "fieldRef" in source:
-        source["fieldRef"].setdefault("apiVersion", "v1")
-    if "fileKeyRef" in source:
-        source["fileKeyRef"].setdefault("optional", False)
-
-
-def _probe(probe: Part, name_protocol: bool) -> None:
-    """Upstream: SetDefaults_Probe"""
-    for key, value in PROBE:
-        if key not in probe:
-            probe[key] = value
-    if "httpGet" in probe:
-        _http_get(probe["httpGet"], name_protocol)
-    if "grpc" in probe and probe["grpc"].get("service") is None:
-        probe["grpc"]["service"] = ""
-
-
-def _http_get(action: Part, name_protocol: bool) -> None:
-    """Upstream: SetDefaults_HTTPGetAction"""
-    if "path" not in action:
-        action["path"] = "/"
-    if "scheme" not in action:
-        action["scheme"] = "HTTP"
-    if name_protocol and "protocol" not in action:
-        action["protocol"] = "HTTP1"
-
-
 def _volume(volume: Part, ctx: Context) -> None:
     """A volume without a source is an empty directory.
 
@@ -213,36 +180,10 @@ def _volume(volume: Part, ctx: Context) -> None:
     """
     if len(volume) == 1:
         volume["emptyDir"] = {}
-        return
-    # A volume with several sources is refused later; until then each of them has its defaults.
-    for kind, source in volume.items():
-        for key, value in VOLUMES.get(kind, ()):
-            if key not in source:
-                source[key] = value
-    if "downwardAPI" in volume:
-        _downward_items(volume["downwardAPI"])
-    if "projected" in volume:
-        for projection in volume["projected"].get("sources") or ():
-            _projection(projection)
     if "ephemeral" in volume and "volumeClaimTemplate" in volume["ephemeral"]:
-        claim = volume["ephemeral"]["volumeClaimTemplate"]["spec"]
-        claim.setdefault("volumeMode", "Filesystem")
-        _round_requirements(claim["resources"])
+        _round_requirements(volume["ephemeral"]["volumeClaimTemplate"]["spec"]["resources"])
     if "image" in volume and "ImageVolume" in ctx.gates and "pullPolicy" not in volume["image"]:
         volume["image"]["pullPolicy"] = image.default_pull_policy(volume["image"].get("reference", ""))
-
-
-def _downward_items(source: Part) -> None:
-    for item in source.get("items") or ():
-        if "fieldRef" in item:
-            item["fieldRef"].setdefault("apiVersion", "v1")
-
-
-def _projection(projection: Part) -> None:
-    if "downwardAPI" in projection:
-        _downward_items(projection["downwardAPI"])
-    if "serviceAccountToken" in projection:
-        projection["serviceAccountToken"].setdefault("expirationSeconds", TOKEN_SECONDS)
 
 
 # ---- amounts -----------------------------------------------------------------------------------------------------------

@@ -127,8 +127,8 @@ class Engine:
     def stored(self, pod: Pod) -> Pod:
         """A pod as it comes out of the server's storage: read and defaulted, nothing of it shared with the argument."""
         ctx = self._server.ctx
-        value, _, seen = self._server.decoder.read(pod, "Pod", "v1", "Ignore")
-        defaults.pod(value, ctx)
+        value, _, seen = self._server.decoder.read(pod, "Pod", "v1", "Ignore", fill=True)
+        defaults.pod(value, ctx, seen.filled)
         return shape.printable(value, seen, ctx.types)
 
 
@@ -140,7 +140,7 @@ def _server(version: str, overrides: Mapping[str, bool] | None, allow_privileged
     if "PodLevelResourceHealth" in chosen:
         table = table.with_field("PodStatus", "allocatedResourcesStatus", like="ContainerStatus")
     ctx = Context(release, on, table, chosen, allow_privileged, in_use=gated.in_use)
-    return Server(ctx, shape.Decoder(table, gated.watch(on, release)))
+    return Server(ctx, shape.Decoder(table, gated.watch(on, release), defaults.plain(ctx)))
 
 
 def _meta(pod: Any) -> Mapping[str, Any]:

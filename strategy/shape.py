@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from strategy import duplicates, gotext, jsontext, plans, scheme, straight
+from strategy import duplicates, filling, gotext, jsontext, plans, scheme, straight
 from strategy.errors import BadRequest
 from strategy.plans import Object, Plan
 from strategy.types import Field, Types
@@ -41,13 +41,17 @@ class Decoder:
     """Decodes the kinds of one release.
 
     ``watch`` gives the gate of a field by its type and name: a gate is ``seen`` when one of its fields is there.
+    ``plain`` are defaults that may be filled in on the way.
     """
 
-    def __init__(self, types: Types, watch: Mapping[tuple[str, str], str] | None = None) -> None:
+    def __init__(
+        self, types: Types, watch: Mapping[tuple[str, str], str] | None = None, plain: filling.Table = frozenset()
+    ) -> None:
         self.types = types
         watched = frozenset((watch or {}).items())
         self._plans = plans.of(types, watched)
         self._straight = straight.along(types, watched)
+        self._filling = straight.along(types, watched, plain) if plain else None
 
     def decode(self, value: Any, kind: str) -> Decoded:
         """A value as an object of a type, by the type's name in the table; DecodeError if it does not fit.
@@ -61,10 +65,13 @@ class Decoder:
         except RecursionError:
             raise DecodeError(_TOO_DEEP) from None
 
-    def _straight_on(self, value: Object, kind: str) -> Decoded | None:
+    def _straight_on(self, value: Object, kind: str, fill: bool = False) -> Decoded | None:
         seen = Seen()
+        way = self._straight
+        if fill and self._filling is not None:
+            way, seen.filled = self._filling, True
         try:
-            return Decoded(self._straight[kind](value, seen), [], seen)
+            return Decoded(way[kind](value, seen), [], seen)
         except (straight.Detour, KeyError, ValueError, TypeError, RecursionError):
             return None
 
@@ -79,15 +86,16 @@ class Decoder:
             out = plan.read(Walk(self.types, kind), duplicates.folded(value, kind, self.types), None, go_type)
         return Decoded(out, list(walk.strict), walk.seen)
 
-    def resolve(self, body: Any, kind: str = "Pod", api_version: str = "v1") -> Decoded:
+    def resolve(self, body: Any, kind: str = "Pod", api_version: str = "v1", fill: bool = False) -> Decoded:
         """A body, as bytes or as a value, as an object of a kind, if it says that it is one; DecodeError with the bare words.
 
+        With ``fill`` it may come with its plain defaults, and then tells so.
         Upstream: codec.Decode, Serializer.Decode
         """
         value = parse(body)
         if type(value) is dict and value.get("kind") == kind and value.get("apiVersion") == api_version:
             # It says what it is, and no other key says something else: on the straight way there is none that is not known.
-            got = self._straight_on(value, scheme.type_name(api_version.rpartition("/")[0], kind))
+            got = self._straight_on(value, scheme.type_name(api_version.rpartition("/")[0], kind), fill)
             if got is not None:
                 return got._replace(api_version=api_version)
         named = _named(value, kind, api_version)
@@ -100,14 +108,14 @@ class Decoder:
             raise
 
     def read(
-        self, body: Any, kind: str = "Pod", api_version: str = "v1", field_validation: str = ""
+        self, body: Any, kind: str = "Pod", api_version: str = "v1", field_validation: str = "", fill: bool = False
     ) -> tuple[Object, list[str], Seen]:
         """What the server does with the body of a request: the object, the warnings, the gates seen; BadRequest is its 400.
 
         Upstream: createHandler, UpdateResource, transformDecodeError
         """
         try:
-            got = self.resolve(body, kind, api_version)
+            got = self.resolve(body, kind, api_version, fill)
         except DecodeError as error:
             raise BadRequest(_refusal(error, kind, body)) from None
         if got.strict and field_validation == "Strict":

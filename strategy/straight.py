@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from strategy import readers, times
+from strategy.filling import Table
 from strategy.plans import Object, Plan, Plans, Watch, of
 from strategy.types import Field, Types
 from strategy.walk import Seen
@@ -27,10 +28,11 @@ class Detour(Exception):
 
 
 class Straight:
-    """The readers of a release's types, made when first asked for."""
+    """The readers of a release's types, made when first asked for. They fill in the defaults of a table, if there is one."""
 
-    def __init__(self, plans: Plans) -> None:
+    def __init__(self, plans: Plans, table: Table) -> None:
         self._plans = plans
+        self._table = dict(table)
         self._made: dict[str, Reader] = {}
 
     def __getitem__(self, type_name: str) -> Reader:
@@ -40,7 +42,9 @@ class Straight:
             plan, fields = self._plans[type_name], self._plans.types.fields(type_name)
             entries = {name: self._entry(field, plan) for name, field in fields.items()}
             either = frozenset(name for name, field in fields.items() if field.type == "IntOrString")
-            reader = self._made[type_name] = _object(entries, either, plan)
+            always = {**plan.template, **dict(self._table.get(type_name, ()))}
+            nested = [(name, self[inner.name]) for name, inner in plan.nested]
+            reader = self._made[type_name] = _object(entries, either, plan, always, nested)
         return reader
 
     def _entry(self, field: Field, plan: Plan) -> Entry:
@@ -64,14 +68,18 @@ class Straight:
         return _SPECIAL.get(field.type, (dict, _detour))
 
 
-def _object(entries: dict[str, Entry], either: frozenset[str], plan: Plan) -> Reader:
-    """The reader of an object by its fields; ``either`` are those that hold a number or a string."""
-    template, nested = plan.template, plan.nested
+def _object(
+    entries: dict[str, Entry], either: frozenset[str], plan: Plan, always: Object, nested: list[tuple[str, Reader]]
+) -> Reader:
+    """The reader of an object by its fields; ``either`` are those that hold a number or a string.
+
+    What is ``always`` there stands until the value says otherwise; what is ``nested`` and not there is read from nothing.
+    """
     kept = frozenset(name for name, member in plan.members.items() if member.keep)
     several = frozenset(name for name, holder in plan.holders.items() if holder.several)
 
     def read(value: Object, seen: Seen) -> Object:
-        out = template.copy()
+        out = always.copy()
         for key, item in value.items():
             kind, reader = entries[key]
             if type(item) is kind:
@@ -95,9 +103,9 @@ def _object(entries: dict[str, Entry], either: frozenset[str], plan: Plan) -> Re
 
     def read_whole(value: Object, seen: Seen) -> Object:
         out = read(value, seen)
-        for name, inner in nested:
+        for name, reader in nested:
             if name not in out:
-                out[name] = inner.zero()
+                out[name] = reader({}, seen)
         return out
 
     return read_whole if nested else read
@@ -192,6 +200,6 @@ _SPECIAL: Final[dict[str, tuple[type, Reader]]] = {
 
 
 @lru_cache(maxsize=32)
-def along(types: Types, watch: Watch) -> Straight:
+def along(types: Types, watch: Watch, table: Table = frozenset()) -> Straight:
     """The straight way along the plans of a release."""
-    return Straight(of(types, watch))
+    return Straight(of(types, watch), table)

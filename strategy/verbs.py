@@ -176,8 +176,8 @@ def _writer(request: Request) -> managed.Writer:
 
 
 def _read(request: Request, ctx: Context, decoder: Decoder) -> Incoming:
-    pod, warnings, seen = decoder.read(request.body, "Pod", "v1", options.one(request, "fieldValidation"))
-    defaults.pod(pod, ctx)
+    pod, warnings, seen = decoder.read(request.body, "Pod", "v1", options.one(request, "fieldValidation"), fill=True)
+    defaults.pod(pod, ctx, seen.filled)
     return Incoming(pod, warnings, seen)
 
 

@@ -32,6 +32,8 @@ class Seen(set[str]):
 
     empty = False
     """Whether lists and maps without items may be in it: they are neither printed nor stored."""
+    filled = False
+    """Whether defaults have been filled in."""
 
 
 class Decoded(NamedTuple):

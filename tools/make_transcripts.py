@@ -6,12 +6,16 @@ ended that did not end with 0. The commands of a file stay as they are; everythi
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,7 +34,8 @@ def commands(text: str) -> Iterator[str]:
 def output(command: str, directory: Path = FILES) -> str:
     """What a command prints in a directory, standard error too."""
     here = f'podstrat() {{ {shlex.quote(sys.executable)} -m podstrat "$@"; }}'
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PODSTRAT_CONFIG": "", "COLUMNS": "100"}
+    environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    environ |= {"PYTHONPYCACHEPREFIX": _compiled(), "PYTHONPATH": str(ROOT), "PODSTRAT_CONFIG": "", "COLUMNS": "100"}
     done = subprocess.run(
         ["sh", "-c", f"{here}\n{command}"],
         cwd=directory,
@@ -42,6 +47,14 @@ def output(command: str, directory: Path = FILES) -> str:
     )
     ending = f"[exit {done.returncode}]\n" if done.returncode else ""
     return done.stdout.decode() + ending
+
+
+@cache
+def _compiled() -> str:
+    """Where Python keeps compiled modules for this run: each command is a new interpreter."""
+    directory = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return directory
 
 
 def made(text: str, directory: Path = FILES) -> str:

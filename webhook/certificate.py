@@ -97,9 +97,9 @@ class Certificate:
                 if self._keeper is None:
                     self._keeper = keeper(self._settings, lambda step: self._measures.rotations.labels(step).inc())
                 self._keeper.round(datetime.now(UTC), time.monotonic())
-                self._measures.leading.set(int(self._keeper.election.leading))
             except Exception as error:
                 log.warning("certificates could not be looked after: %s", error)
+            self._measures.leading.set(int(self._keeper is not None and self._keeper.election.leading))
             if self._stop.wait(self._settings.keeper_seconds):
                 return
 

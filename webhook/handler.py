@@ -23,12 +23,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 from pydantic import ValidationError
-from pydantic_core import from_json
 
 from strategy import errors, gotext, status
+from webhook import reading
 from webhook.chain import Chain, Done, Phase
 from webhook.measures import Measures
-from webhook.review import API_VERSION, KIND, Request, Response, Review, answer
+from webhook.review import API_VERSION, KIND, Request, Response, answer
 from webhook.turnstile import Turnstile
 
 BODY_LIMIT = 7 * 1024 * 1024
@@ -119,6 +119,9 @@ class Handler:
             request = _request(value)
             done = self._chain.review(phase, request)
             reply = Reply(200, answer(done.response))
+        except RecursionError:
+            self._measures.failed(phase, 400)
+            return refused(errors.BadRequest("the object is nested too deeply"), uid)
         except errors.ApiError as error:
             self._measures.failed(phase, error.code)
             return refused(error, uid)
@@ -155,7 +158,7 @@ def _body(environ: dict[str, Any]) -> bytes:
 
 def _parsed(body: bytes) -> dict[str, Any]:
     try:
-        value = from_json(body, allow_inf_nan=False, cache_strings="keys")
+        value = reading.loads(body)
     except ValueError as error:
         raise errors.BadRequest(f"the body is no JSON that can be read: {error}") from None
     if not isinstance(value, dict):
@@ -175,12 +178,13 @@ def _request(value: dict[str, Any]) -> Request:
     if version != API_VERSION or kind != KIND:
         raise errors.BadRequest(f"the body is {kind!s:.100} of {version!s:.100}, expected {KIND} of {API_VERSION}")
     try:
-        request = Review.model_validate(value).request
+        # The envelope has been looked at; what is in it is all that is left.
+        request = Request.model_validate(value.get("request"))
     except ValidationError as error:
-        told = ", ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:3])
+        told = ", ".join(f"{'.'.join(('request', *map(str, each['loc'])))}: {each['msg']}" for each in error.errors()[:3])
         raise errors.BadRequest(f"the review cannot be read: {told:.300}") from None
-    if request is None or not request.uid:
-        raise errors.BadRequest("the review has no request, or the request has no uid")
+    if not request.uid:
+        raise errors.BadRequest("the review cannot be read: request.uid: is empty")
     return request
 
 

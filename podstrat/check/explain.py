@@ -36,8 +36,6 @@ def run(args: argparse.Namespace) -> int:
     from podstrat.check.judge import Judge
 
     options.configured(args)
-    if args.output not in ("yaml", "json"):
-        args.output = "yaml"  # the configuration file speaks of reports
     if args.field_validation is None:
         args.field_validation = "warn"  # unknown fields are part of what is explained
     judge = Judge(options.settings(args))
@@ -81,8 +79,20 @@ def _shown(made: dict[str, Any], sent: Any) -> dict[str, Any]:
     there = sent.get("metadata") if isinstance(sent.get("metadata"), dict) else {}
     hidden = {"creationTimestamp", "uid"} - set(there)
     metadata = {key: value for key, value in made["metadata"].items() if key not in hidden and value is not None}
-    ordered: dict[str, Any] = {key: made[key] for key in ("apiVersion", "kind") if key in made}
-    return {**ordered, **{key: value for key, value in made.items() if key not in ordered}, "metadata": metadata}
+    shown: dict[str, Any] = _ordered({**made, "metadata": metadata}, {"apiVersion": "", "kind": "", **sent})
+    return shown
+
+
+def _ordered(made: Any, sent: Any) -> Any:
+    """A value with its keys in the order in which they were sent, and what has been added behind them by name."""
+    if isinstance(made, dict):
+        before = sent if isinstance(sent, dict) else {}
+        keys = [*(key for key in before if key in made), *sorted(key for key in made if key not in before)]
+        return {key: _ordered(made[key], before.get(key)) for key in keys}
+    if isinstance(made, list):
+        items = sent if isinstance(sent, list) and len(sent) == len(made) else [None] * len(made)
+        return [_ordered(*pair) for pair in zip(made, items, strict=True)]
+    return made
 
 
 def _remarks(sent: Any, outcome: Outcome) -> tuple[dict[Place, str], dict[Place, list[str]]]:

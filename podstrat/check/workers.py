@@ -71,6 +71,7 @@ class _Crew:
 
     def __init__(self, settings: Settings, count: int) -> None:
         import multiprocessing
+        import signal
 
         # A forked process has all modules at once; elsewhere fork is missing or not safe, and a new interpreter is started.
         forks = sys.platform == "linux"
@@ -78,15 +79,20 @@ class _Crew:
         self._pipes: list[Any] = []
         self._processes: list[Any] = []
         self._sent = 0
-        for _ in range(count):
-            ours, theirs = context.Pipe()
-            self._pipes.append(ours)
-            # A fork has our ends of all pipes so far, and must close them, or it would not see that we are gone.
-            inherited = list(self._pipes) if forks else []
-            process = context.Process(target=_work, args=(theirs, settings, inherited), daemon=True)
-            process.start()
-            theirs.close()
-            self._processes.append(process)
+        # Ctrl-C is for this process alone, which then ends the others: they are born deaf to it.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            for _ in range(count):
+                ours, theirs = context.Pipe()
+                self._pipes.append(ours)
+                # A fork has our ends of all pipes so far, and must close them, or it would not see that we are gone.
+                inherited = list(self._pipes) if forks else []
+                process = context.Process(target=_work, args=(theirs, settings, inherited), daemon=True)
+                process.start()
+                theirs.close()
+                self._processes.append(process)
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def send(self, turn: int, job: list[Piece]) -> None:
         self._pipes[turn].send(job)
@@ -97,8 +103,10 @@ class _Crew:
             answer = self._pipes[turn].recv()
         except EOFError:
             raise RuntimeError("one of the checking processes has died; -j 1 does without them") from None
-        if isinstance(answer, BaseException):
-            raise answer
+        if isinstance(answer, str):
+            error = RuntimeError(answer.rstrip().rpartition("\n")[2])
+            error.add_note(answer)
+            raise error
         found: list[Checked] = answer
         return found
 
@@ -121,8 +129,7 @@ def _work(pipe: Any, settings: Settings, inherited: list[Any]) -> None:
 
     from podstrat.check.judge import Judge
 
-    # Ctrl-C is for the process that the user has started, which then ends this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a new interpreter has not inherited that
     for other in inherited:
         other.close()
     gc.set_threshold(*SELDOM)
@@ -134,8 +141,10 @@ def _work(pipe: Any, settings: Settings, inherited: list[Any]) -> None:
             return
         try:
             answer: Any = [reading.check(piece, judge) for piece in job]
-        except Exception as error:
-            answer = error
+        except Exception:
+            import traceback
+
+            answer = traceback.format_exc()
         try:
             pipe.send(answer)
         except OSError:

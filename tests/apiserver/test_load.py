@@ -215,3 +215,20 @@ def test_connections_that_say_nothing_are_no_burden() -> None:
         assert time.monotonic() - began < 5
         for each in (*silent, shaken):
             each.close()
+
+
+def test_a_client_that_does_not_hang_up_keeps_nobody_waiting() -> None:
+    """Told that the connection ends, some clients leave it open; the others are served meanwhile."""
+    with Server("--http") as server, Client(server.kubeconfig) as client:
+        host, port = server.url.removeprefix("http://").split(":")
+        left = [socket.create_connection((host, int(port))) for _ in range(20)]
+        for each in left:
+            each.sendall(b"GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert each.recv(65536).startswith(b"HTTP/1.1 200")
+        time.sleep(2.5)
+        began = time.monotonic()
+        assert client.send("GET", PODS)[0] == 200
+        # One after the other they would be waited for two seconds each.
+        assert time.monotonic() - began < 10
+        for each in left:
+            each.close()

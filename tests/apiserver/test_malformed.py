@@ -168,7 +168,7 @@ JSON_PATCH = [
     {"op": "remove", "path": "/spec/containers/0"},
 ]
 ODD: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1.5, 2**31, 2**63, 2**64, 10**400, -(10**30), 1e308, "", "a", "-", "a" * 300, "\x00", "\ud800",
+    None, True, False, 0, -1, 1.5, 2**31, 2**63, 2**64, 10**300, -(10**30), 1e308, "", "a", "-", "a" * 300, "\x00", "\ud800",
     "é\u2028",
     "1Gi", "1e999999999", "2026-13-45T99:99:99Z", "$patch", "../..", [], [None], [[]], [1, "a", None], {}, {"": ""}, {"a": None},
     {"$patch": "delete"}, {"$patch": "replace"}, {"$retainKeys": ["a"]}, {"$setElementOrder/containers": [1]},

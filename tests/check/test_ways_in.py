@@ -151,3 +151,23 @@ def test_one_function_with_settings():
 
 def test_every_command_has_a_row():
     assert {"check", "diff", "explain", "matrix", "status", "gates", "completion"} <= set(cli.COMMANDS)
+
+
+# ---- kubectl -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not shutil.which("kubectl"), reason="needs kubectl")
+def test_kubectl_finds_the_plugin(write, tmp_path):
+    """As the console script kubectl-podstrat does it."""
+    plugin = tmp_path / "bin" / "kubectl-podstrat"
+    plugin.parent.mkdir()
+    plugin.write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" -c "import sys; from podstrat.cli import main; sys.exit(main())" "$@"\n'
+    )
+    plugin.chmod(0o755)
+    path = f"{plugin.parent}{os.pathsep}{os.environ['PATH']}"
+    environ = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    argv = ["kubectl", "podstrat", "check", "-n", "web", "-f", write("bad.yaml", BAD), "-q"]
+    done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout.startswith('bad.yaml:4:9: error: metadata.name: Invalid value: "Web"')

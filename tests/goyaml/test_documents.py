@@ -146,3 +146,17 @@ def test_json_body_is_read_as_yaml(parser: str) -> None:
     with pytest.raises(goyaml.YamlError) as caught:
         goyaml.load(r'{"a": "\/"}', "body")
     assert caught.value.name == "body"
+
+
+def test_the_rest_of_a_file() -> None:
+    """A piece that begins with a separator, somewhere in a YAML file: lines count on, and braces do not make it JSON."""
+    rest = goyaml.documents("---\n{a: 1}\n---\nb: 2\n", "x.yaml", line=10)
+    assert [(each.value, each.line, each.index) for each in rest] == [({"a": 1}, 11, 0), ({"b": 2}, 13, 1)]
+    assert rest.count == 2
+
+
+def test_documents_with_errors_count() -> None:
+    stream = goyaml.documents("a: [\n---\nb: 1\n")
+    with pytest.raises(goyaml.YamlError):
+        next(stream)
+    assert (next(stream).index, stream.count) == (1, 2)

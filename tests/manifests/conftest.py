@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ import pytest
 from podstrat import cli
 from podstrat.child import Server
 from podstrat.http import Client
+from podstrat.install import objects
 from tests.manifests.proxy import Call, Proxy, kubeconfig
 from tests.manifests.replicas import Keepers, Processes, free_port
+from tests.manifests.rights import Right, allowed, wanted
 
 ADMIN, ACCOUNT, INSTALLER, SOMEBODY = "admin-token", "account-token", "installer-token", "somebody-token"
 HOST = "podstrat-webhook.podstrat-system.svc"
@@ -66,6 +68,15 @@ class World:
         theirs = json.loads(server.kubeconfig.read_text())
         theirs["users"][0]["user"] = {"token": SOMEBODY}
         self._somebody.write_text(json.dumps(theirs))
+
+    def enforce(self, rights: Mapping[str, Collection[Right]]) -> None:
+        """Users may do these things, and no others; of users that are not named everything is let pass."""
+
+        def allows(user: str, method: str, path: str) -> bool:
+            right = wanted(method, path)
+            return right is None or user not in rights or right in rights[user]
+
+        self.proxy.allows = allows
 
     def _kubeconfig(self, token: str) -> Path:
         path = self.folder / token
@@ -129,8 +140,6 @@ class World:
 
     def left(self) -> list[str]:
         """The paths of what is there of ours."""
-        from podstrat.install import objects
-
         return [objects.path(obj) for obj in objects.every(objects.NAMESPACE) if self.get(objects.path(obj)) is not None]
 
 
@@ -154,6 +163,9 @@ def world(served: tuple[Server, Proxy, int], tmp_path: Path) -> Iterator[World]:
     """A cluster with nothing in it."""
     server, proxy, port = served
     made = World(tmp_path, server, proxy, port)
+    # The server lets everybody do everything: what the webhook may not do is refused before it.
+    roles = [obj for obj in objects.rendered("production") if obj["kind"] in ("Role", "ClusterRole")]
+    made.enforce({ACCOUNT: allowed(roles)})
     yield made
     made.send("POST", "/podstrat/reset")
     proxy.clear()

@@ -39,7 +39,9 @@ class Proxy:
         self.groups: tuple[str, ...] = ()
         """Groups with versions, as cert-manager.io/v1, whose objects are kept here."""
         self.before: Callable[[str, str, str], None]
-        """Is called with each request before it is passed on."""
+        """Is called with each request before it is passed on: user, method, path."""
+        self.allows: Callable[[str, str, str], bool]
+        """Whether somebody may do something; whoever may not is told so, and the server never hears of it."""
         self.clear()
         proxy = self
 
@@ -80,6 +82,7 @@ class Proxy:
         self.objects: dict[str, dict[str, Any]] = {}
         self.calls: list[Call] = []
         self.before = lambda user, method, path: None
+        self.allows = lambda user, method, path: True
 
     def __enter__(self) -> Proxy:
         self._thread.start()
@@ -99,11 +102,13 @@ class Proxy:
         body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
         self.before(user, handler.command, url.path)
         own = next((each for each in self.groups if url.path.startswith(f"/apis/{each}")), None)
-        if own is None:
+        headers = [("Content-Type", "application/json")]
+        if not self.allows(user, handler.command, url.path):
+            code, text = 403, b'{"message": "forbidden"}'
+        elif own is None:
             code, headers, text = _passed_on(handler, upstream, body)
         else:
             code, text = self._kept(handler.command, url.path, own, body)
-            headers = [("Content-Type", "application/json")]
         self.calls.append(Call(user, handler.command, url.path, url.query, code))
         handler.send_response(code)
         for name, value in headers:

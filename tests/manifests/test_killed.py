@@ -58,10 +58,7 @@ def survived(run: Callable[[Any], None], cluster: KubernetesCluster, writes: int
 
 @pytest.mark.parametrize(
     "writes",
-    [
-        pytest.param(each, marks=() if each in (2, 13, 14, 15) else pytest.mark.long, id=f"write-{each}")
-        for each in range(1, WRITES + 1)
-    ],
+    [pytest.param(each, marks=() if each in (2, 14) else pytest.mark.long, id=f"write-{each}") for each in range(1, WRITES + 1)],
 )
 def test_killed_at_every_write(kept: World, writes: int) -> None:
     cluster = KubernetesCluster(kept.installer)

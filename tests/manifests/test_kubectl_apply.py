@@ -29,9 +29,11 @@ def is_trusted(world: World) -> bool:
     return bool(bundle) and len(found) == 2 and set(found) == {bundle}
 
 
-def test_applied_deleted_and_applied_again(cluster: World) -> None:
-    said = cluster.kubectl("apply", "-k", PRODUCTION).splitlines()
-    assert all(line.endswith(" created") for line in said)
+def test_applied_changed_and_deleted(cluster: World) -> None:
+    """Each step is killed in the middle first, and then done."""
+    service_account = "/api/v1/namespaces/podstrat-system/serviceaccounts/podstrat-webhook"
+    _killed_once(cluster, lambda: cluster.get(service_account) is not None, "apply", "-k", PRODUCTION)
+    cluster.kubectl("apply", "-k", PRODUCTION)
     until(lambda: is_trusted(cluster))
     until(cluster.is_watched)
     # The command understands what kubectl has made.
@@ -40,42 +42,25 @@ def test_applied_deleted_and_applied_again(cluster: World) -> None:
 
     said = cluster.kubectl("apply", "-k", PRODUCTION).splitlines()
     # Of a disruption budget kubectl always says that it is configured: its selector is replaced, by the same.
-    assert [line for line in said if not line.endswith(" unchanged")] == [
-        "poddisruptionbudget.policy/podstrat-webhook configured"
-    ]
+    changed = [line for line in said if not line.endswith(" unchanged")]
+    assert changed == ["poddisruptionbudget.policy/podstrat-webhook configured"]
     assert is_trusted(cluster)
     assert cluster.is_watched()
 
-    trusted = cluster.get(SECRET)["data"]["ca.crt"]
-    cluster.kubectl("apply", "-k", str(OVERLAYS / "development"))
-    assert cluster.get(DEPLOYMENT)["spec"]["replicas"] == 1
+    trusted, development = cluster.get(SECRET)["data"]["ca.crt"], str(OVERLAYS / "development")
+    _killed_once(cluster, lambda: cluster.get(DEPLOYMENT)["spec"]["replicas"] == 1, "apply", "-k", development)
+    cluster.kubectl("apply", "-k", development)
+    assert cluster.get(MUTATING)["webhooks"][0]["namespaceSelector"]["matchLabels"] == {"podstrat.dev/webhook": "enabled"}
     assert [hook["failurePolicy"] for hook in cluster.get(VALIDATING)["webhooks"]] == ["Ignore"]
     assert cluster.get(SECRET)["data"]["ca.crt"] == trusted
     assert is_trusted(cluster)
 
     cluster.kubectl(*SWITCH_OFF.split()[1:])
     assert not cluster.is_watched()
+    _killed_once(cluster, lambda: cluster.get(service_account) is None, "delete", "-k", PRODUCTION, "--ignore-not-found")
     cluster.kubectl("delete", "-k", PRODUCTION, "--ignore-not-found")
     assert cluster.left() == []
     cluster.kubectl("delete", "-k", PRODUCTION, "--ignore-not-found")
-
-
-def test_killed_in_the_middle(kept: World) -> None:
-    service_account = "/api/v1/namespaces/podstrat-system/serviceaccounts/podstrat-webhook"
-    _killed_once(kept, lambda: kept.get(service_account) is not None, "apply", "-k", PRODUCTION)
-    kept.kubectl("apply", "-k", PRODUCTION)
-    until(lambda: is_trusted(kept))
-
-    development = str(OVERLAYS / "development")
-    _killed_once(kept, lambda: kept.get(DEPLOYMENT)["spec"]["replicas"] == 1, "apply", "-k", development)
-    kept.kubectl("apply", "-k", development)
-    assert kept.get(MUTATING)["webhooks"][0]["namespaceSelector"]["matchLabels"] == {"podstrat.dev/webhook": "enabled"}
-    assert is_trusted(kept)
-
-    kept.kubectl(*SWITCH_OFF.split()[1:])
-    _killed_once(kept, lambda: kept.get(service_account) is None, "delete", "-k", PRODUCTION, "--ignore-not-found")
-    kept.kubectl("delete", "-k", PRODUCTION, "--ignore-not-found")
-    assert kept.left() == []
 
 
 def _killed_once(world: World, seen: object, *words: str) -> None:

@@ -206,7 +206,7 @@ def test_a_leader_that_dies_is_succeeded(scene: Scene) -> None:
 
 def test_two_who_begin_at_the_same_time_have_one_authority(server: Server, tmp_path: Path) -> None:
     for number in range(2):
-        scene = Scene(server, tmp_path / str(number), 3)
+        scene = Scene(server, tmp_path / str(number), 3, workers=2)
         scene.send("POST", "/podstrat/reset")
         scene.install()
         with ExitStack() as stack:

@@ -10,6 +10,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -207,6 +208,37 @@ def test_clients_may_have_to_be_known(tmp_path: Path) -> None:
         assert (code, json.loads(answer)["reason"]) == (403, "Forbidden")
         with pytest.raises((OSError, http.client.HTTPException)):
             calling(None).call("/mutate", BODY)
+
+
+# ---- too much --------------------------------------------------------------------------------------
+
+
+def test_too_many_at_a_time_are_turned_away_at_once(tmp_path: Path) -> None:
+    """Late answers help nobody: whoever cannot be served soon is told so, and whoever is served is served."""
+    containers = [
+        {"name": f"c{i}", "image": "i", "env": [{"name": f"E{j}", "value": "x" * 50} for j in range(50)]} for i in range(300)
+    ]
+    heavy = json.dumps(review(make.pod(containers=containers))).encode()
+    chosen = {"concurrency": 1, "waiting": 1, "threads": 24, "patience_seconds": 30, "preflight": "on"}
+    answers: list[tuple[int, bytes]] = []
+    with Replica(tmp_path / "replica", cert_dir=certificates(tmp_path / "tls"), **chosen) as replica:
+        until(replica.is_ready)
+        trust = trusting(tmp_path / "tls" / "ca.crt")
+        callers = [Caller(("127.0.0.1", replica.port), lambda: trust) for _ in range(12)]
+        threads = [threading.Thread(target=lambda each=each: answers.append(each.call("/validate", heavy))) for each in callers]
+        for caller in callers:
+            caller.served()  # connected: the reviews come at the same time
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(answers) == 12
+        assert {code for code, _ in answers} == {200, 503}
+        assert all(json.loads(body)["reason"] == "ServiceUnavailable" for code, body in answers if code == 503)
+        assert callers[0].call("/mutate", BODY)[0] == 200, "and then all is well again"
+        assert replica.metric('failed_calls_total{code="503"') == len([code for code, _ in answers if code == 503])
+        for caller in callers:
+            caller.close()
 
 
 # ---- the end ---------------------------------------------------------------------------------------
