@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-all lint format bench compare mutate protos lock wheel clean
+.PHONY: help up test test-all lint format bench compare mutate transcripts protos lock wheel dist clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: $(READY) ## An API server on this machine with a small scene in it; Ctrl-C ends it
 	@$(BIN)/podstrat up
@@ -30,8 +30,9 @@ format: $(READY) ## Format the code and mend what the linter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) ## Measure the engine and the embedded server, as ratios within one run
+bench: $(READY) ## Measure the engine, the check and the embedded server, as ratios within one run
 	$(BIN)/python bench/engine.py
+	$(BIN)/python bench/check.py
 	$(BIN)/python bench/apiserver.py
 
 compare: $(READY) ## Compare offline checks with the recorded answers of a real server
@@ -39,6 +40,9 @@ compare: $(READY) ## Compare offline checks with the recorded answers of a real 
 
 mutate: $(READY) ## Take out every error and warning in turn, and name those that no test misses
 	$(BIN)/python tools/mutate.py
+
+transcripts: $(READY) ## Run the commands of docs/transcripts and of the pages again, and keep what they print
+	$(BIN)/python tools/make_transcripts.py
 
 protos: $(READY) ## Make node/generated from node/protos
 	$(BIN)/python -m grpc_tools.protoc -Inode/generated=node/protos --python_out=. --pyi_out=. \
@@ -50,6 +54,9 @@ lock: $(READY) ## Bring requirements.lock up to pyproject.toml; UPGRADE=1 takes 
 
 wheel: $(READY) ## Build the wheel into dist/
 	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist .
+
+dist: wheel ## The wheel, and podstrat.pyz: the offline commands in one file for machines with nothing but Python
+	$(BIN)/python tools/make_zipapp.py
 
 clean: ## Remove caches and build output (the environment stays: it is .venv)
 	rm -rf dist .coverage htmlcov .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

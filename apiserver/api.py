@@ -239,7 +239,7 @@ class Api:
         if not target.kind.stored:
             return self._review(call, request)
         chain = self._reviewers(call, request)
-        request = request if chain is None else replace(request, reviewers=chain)
+        request = request if chain is None else request._replace(reviewers=chain)
         answer: Answer | None = None
         for _ in range(TRIES):
             if verb == "create" and not target.subresource:
@@ -338,7 +338,7 @@ class Api:
             track=True,
         )
         if target.subresource == "eviction":
-            request = replace(request, budgets=self._budgets(target))
+            request = request._replace(budgets=self._budgets(target))
         return request
 
     def _budgets(self, target: Target) -> list[Object]:

@@ -23,6 +23,8 @@ HISTORY = 10_000
 """How many events are remembered."""
 QUEUE = 1_000
 """How many events may wait for one subscriber. Well below HISTORY: one that is cut off can resume from what it has seen."""
+BATCH = 100
+"""How many events a subscriber takes from those that wait, at most: what it has in hand waits no longer, however slow it is."""
 FRESH = 256
 """Of how many of the newest events the texts are kept that were made for watchers: these mostly read the same event at once."""
 
@@ -101,6 +103,8 @@ class Subscription:
             event = self._queue.get(not batch and (timeout is None or timeout > 0), timeout)
             while event is not None:
                 batch.append(event)
+                if len(batch) >= BATCH:
+                    return batch
                 event = self._queue.get_nowait()
         except Empty:
             return batch

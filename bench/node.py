@@ -1,12 +1,17 @@
-"""How the node side's work grows with the number of devices. Ratios within one run; processor time, the best of several rounds.
+"""How the node side's work grows with the number of devices, and how long a change takes from the driver to the pod's status.
 
-python bench/node.py [--rounds 5]
+Ratios within one run: of processor time, the best of several rounds; of real time, the median and the 99th percentile.
+
+python bench/node.py [--rounds 5] [--changes 200]
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import gc
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -16,12 +21,16 @@ from pathlib import Path
 # This file has the name of what it measures, and would be found in its place.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from node import status
+from node import credentials, pages, status
+from node.api import JSON_PATCH, Api
 from node.checkpoint import Checkpoint
 from node.claims import Claims, Settings
+from node.clock import BootClock
 from node.health import Health
 from node.protocols import streams
 from node.reports import Reading, Registered, Report, Session
+from node.simulator import DraDriver
+from podstrat.child import Server
 
 DRIVER, NODE = "gpu.example.com", "node-1"
 SESSION = Session(DRIVER, "/dra.sock", 1)
@@ -31,6 +40,14 @@ ONE_CHANGE = 1.5
 """One changed device with 10,000 devices, over the same with 100."""
 EACH_DEVICE = 1.5
 """The dearest device of a full report over the cheapest, over all sizes."""
+MESSAGE_TO_STATUS = 3.0
+"""From a driver's message to the pod's status in the embedded server, over a bare PATCH: the median."""
+FLAPS = 5
+"""Writes for 100 flaps within a second."""
+PODS = "/api/v1/namespaces/default/pods"
+CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+HOLDERS = 5
+"""Pods with a device: the changes go round, so that each is changed seldom enough to be written at once."""
 
 
 def readings(count: int, health: str = "Healthy") -> list[Reading]:
@@ -126,10 +143,135 @@ def save(devices: int, rounds: int) -> tuple[float, float, int]:
         return min(each[0] for each in figures), min(each[1] for each in figures), checkpoint.path.stat().st_size
 
 
+class Bench:
+    """An embedded server, a node writer, and a driver in this process."""
+
+    def __init__(self, server: Server, root: Path, driver: DraDriver) -> None:
+        self.root, self.driver = root, driver
+        self.api = Api(credentials.load(server.kubeconfig, {}), BootClock(), timeout=30.0)
+        self.kubeconfig = server.kubeconfig
+        self.changed = asyncio.Event()
+        self.told: set[str] = set()
+
+    async def send(self, method: str, path: str, body: object, kind: str = "application/json") -> None:
+        answer = await self.api.request(method, path, body, kind)
+        assert answer.code in (200, 201), answer.text
+
+    async def pods(self) -> None:
+        for number in range(HOLDERS):
+            made = pod(number)
+            spec = {**made["spec"], "containers": [{"name": "main", "image": "a:1", "resources": {"claims": [{"name": "gpu"}]}}]}  # type: ignore[dict-item]
+            body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"pod-{number}"}, "spec": spec}
+            answer = await self.api.request("POST", PODS, body)
+            request = {"name": "gpu", "exactly": {"deviceClassName": "gpu"}}
+            meta = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": f"claim-{number}"}}
+            await self.send("POST", CLAIMS, {**meta, "spec": {"devices": {"requests": [request]}}})
+            result = {"request": "gpu", "driver": DRIVER, "pool": NODE, "device": f"gpu-{number}"}
+            given = {"allocation": {"devices": {"results": [result]}}}
+            given["reservedFor"] = [{"resource": "pods", "name": f"pod-{number}", "uid": answer.body["metadata"]["uid"]}]  # type: ignore[assignment]
+            await self.send("PATCH", f"{CLAIMS}/claim-{number}/status", {"status": given}, "application/merge-patch+json")
+
+    async def watch(self) -> None:
+        async for event in self.api.watch(f"{PODS}?watch=1", 3600.0):
+            for container in event["object"].get("status", {}).get("containerStatuses") or ():
+                for entry in container.get("allocatedResourcesStatus") or ():
+                    self.told.update(each.get("message", "") for each in entry["resources"])
+            self.changed.set()
+
+    async def until_told(self, message: str) -> None:
+        while message not in self.told:
+            self.changed.clear()
+            await self.changed.wait()
+
+    async def to_status(self, number: int) -> float:
+        """Seconds from the driver's word to the watch that tells of it."""
+        start = time.perf_counter()
+        self.driver.set(f"gpu-{number % HOLDERS}", "Unhealthy", f"change {number}", 3600)
+        await self.until_told(f"change {number}")
+        return time.perf_counter() - start
+
+    async def bare(self, number: int) -> float:
+        """Seconds for a patch of the same kind, of a pod that nobody looks after, to its answer."""
+        devices = [{"resourceID": "gpu", "health": "Unhealthy", "message": f"bare {number}"}]
+        path = "/status/containerStatuses/0/allocatedResourcesStatus"
+        body = [{"op": "add", "path": path, "value": [{"name": "claim:gpu", "resources": devices}]}]
+        start = time.perf_counter()
+        await self.send("PATCH", f"{PODS}/bare/status", body, JSON_PATCH)
+        return time.perf_counter() - start
+
+    async def make_bare(self) -> None:
+        claims = [{"name": "gpu", "resourceClaimName": "x"}]
+        container = {"name": "main", "image": "a:1", "resources": {"claims": [{"name": "gpu"}]}}
+        spec = {"nodeName": "elsewhere", "containers": [container], "resourceClaims": claims}
+        await self.send("POST", PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "bare"}, "spec": spec})
+        running = {"name": "main", "image": "a:1", "imageID": "a", "ready": True, "restartCount": 0, "state": {}}
+        body = [{"op": "add", "path": "/status/containerStatuses", "value": [running]}]
+        await self.send("PATCH", f"{PODS}/bare/status", body, JSON_PATCH)
+
+    async def flaps(self) -> int:
+        """How many writes a hundred changes of one device within a second lead to."""
+        admin = self.root / "state" / "admin.sock"
+        await asyncio.sleep(2.0)
+        before = (await pages.ask(admin, "/status"))["writes"]["written"]
+        for number in range(100):
+            self.driver.set("gpu-0", "Healthy" if number % 2 else "Unhealthy", f"flap {number}", 3600)
+            await asyncio.sleep(0.0095)
+        await self.until_told("flap 99")
+        await asyncio.sleep(1.0)
+        return int((await pages.ask(admin, "/status"))["writes"]["written"]) - int(before)
+
+
+async def real_time(changes: int) -> tuple[list[float], list[float], int]:
+    """Seconds of each change and of each bare patch, and the writes for a hundred flaps."""
+    with tempfile.TemporaryDirectory(prefix="n") as folder, Server() as server:
+        root = Path(folder)
+        async with DraDriver(root, DRIVER, 8, pool=NODE) as driver:
+            bench = Bench(server, root, driver)
+            await bench.pods()
+            await bench.make_bare()
+            options = ["--node", NODE, "--root", folder, "--state-dir", f"{folder}/state", "--kubeconfig", str(bench.kubeconfig)]
+            command = [sys.executable, "-m", "podstrat", "node", "--simulate-lifecycle", "--log-level", "error", *options]
+            process = subprocess.Popen(command)
+            watching = asyncio.ensure_future(bench.watch())
+            try:
+                driver.set("gpu-0", "Unhealthy", "begin", 3600)
+                await bench.until_told("begin")
+                await asyncio.sleep(2.0)
+                whole, bare = [], []
+                for number in range(changes):
+                    bare.append(await bench.bare(number))
+                    whole.append(await bench.to_status(number))
+                    await asyncio.sleep(0.6 / HOLDERS)
+                return whole[changes // 10 :], bare[changes // 10 :], await bench.flaps()
+            finally:
+                watching.cancel()
+                process.send_signal(signal.SIGTERM)
+                process.wait()
+                await bench.api.close()
+
+
+def percentile(figures: list[float], share: float) -> float:
+    return sorted(figures)[min(len(figures) - 1, int(len(figures) * share))]
+
+
+def show_real_time(changes: int) -> None:
+    whole, bare, writes = asyncio.run(real_time(changes))
+    median, bare_median = percentile(whole, 0.5), percentile(bare, 0.5)
+    tail, bare_tail = percentile(whole, 0.99), percentile(bare, 0.99)
+    print("from a driver's message to the pod's status, and a bare PATCH")
+    print(
+        f"  median {median * 1e3:.1f} ms, bare {bare_median * 1e3:.1f} ms: {median / bare_median:.2f}, budget {MESSAGE_TO_STATUS}"
+    )
+    print(f"  p99 {tail * 1e3:.1f} ms, bare {bare_tail * 1e3:.1f} ms; budget {(2 * bare_tail + median) * 1e3:.1f} ms")
+    print(f"100 flaps within a second\n  {writes} writes, budget {FLAPS}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--changes", type=int, default=200)
+    args = parser.parse_args()
+    rounds = args.rounds
 
     changes = {size: best(one_change(size), 2_000, rounds) for size in (SIZES[0], SIZES[-1])}
     ratio = changes[SIZES[-1]] / changes[SIZES[0]]
@@ -148,6 +290,7 @@ def main() -> None:
     processor, wall, length = save(SIZES[-1], rounds)
     print(f"a checkpoint of {SIZES[-1]:,} devices")
     print(f"  {processor * 1e3:.1f} ms of processor, {wall * 1e3:.1f} ms in all, {length / 1e6:.2f} MB")
+    show_real_time(args.changes)
 
 
 if __name__ == "__main__":

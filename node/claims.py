@@ -15,7 +15,7 @@ from node import allocations, holdings, status
 from node.allocations import Given
 from node.holdings import Held, Holding, Object
 from node.protocols.podresources import PodDevices
-from node.reports import NOT_KNOWN, Device, Verdict
+from node.reports import HEALTHY, NOT_KNOWN, Device, Verdict
 
 ENDED = ("Succeeded", "Failed")
 
@@ -57,8 +57,9 @@ class _Tombstone:
 class Claims:
     """Each method that takes something in returns the UIDs of the pods that are to be looked at again."""
 
-    def __init__(self, settings: Settings, look: Look) -> None:
+    def __init__(self, settings: Settings, look: Look, remembered: Callable[[Device], bool] = lambda device: False) -> None:
         self.settings = settings
+        self._is_remembered = remembered
         self.stale_since: float | None = None
         """Since when we do not hear from the kubelet which devices it has given away; what it said before is kept."""
         self._look = look
@@ -86,6 +87,32 @@ class Claims:
         """The pods of this node, by name. Take it before a podresources call, and give it back with the answer."""
         return dict(self._names)
 
+    def pod(self, uid: str) -> Object | None:
+        return self._pods.get(uid)
+
+    def users(self, claim: Object) -> set[str]:
+        """The pods that name a claim."""
+        return set(self._users.get((claim["metadata"]["namespace"], claim["metadata"]["name"]), ()))
+
+    def holders(self, device: Device) -> set[str]:
+        """The pods that hold a device, or held it to the end."""
+        return set(self._holders.get(device, ()))
+
+    def claims_of(self, uid: str) -> list[Object] | None:
+        """The claims that are made ready for the pod; None: one of them is not there yet, or not the pod's, or has no devices."""
+        pod = self._pods[uid]
+        names = holdings.claim_names(pod)
+        needed = {each["name"] for each in pod["spec"].get("resourceClaims") or ()} - holdings.unneeded_claims(pod)
+        if not self.ready or needed - names.keys():
+            return None
+        found = []
+        for name in dict.fromkeys([*names.values(), *filter(None, [holdings.extended_claim(pod)])]):
+            claim = self._claims.get((pod["metadata"]["namespace"], name))
+            if claim is None or not holdings.is_reserved(claim, uid) or not (claim.get("status") or {}).get("allocation"):
+                return None
+            found.append(claim)
+        return found
+
     def pods_using(self, devices: Iterable[Device], now: float) -> set[str]:
         """The pods that are to hear of a change of these devices."""
         return {uid for device in devices for uid in self._holders.get(device, ()) if self._hears(uid, device, now)}
@@ -98,7 +125,14 @@ class Claims:
             return None
         if uid in self._tombs:
             return Share(pod, held, self._tombs[uid].shown)
-        return Share(pod, held, {device: self._look(device, now) for device in _devices(held)})
+        verdicts = {device: self._look(device, now) for device in _devices(held)}
+        remembered = [device for device in verdicts if self._is_remembered(device)]
+        if remembered:
+            # What we remember may be older than what the pod says: until a driver speaks, that stays as it is.
+            said = status.said(pod, held)
+            for device in remembered:
+                verdicts[device] = said.get(device, NOT_KNOWN if verdicts[device].health == HEALTHY else verdicts[device])
+        return Share(pod, held, verdicts)
 
     # What is learnt
 

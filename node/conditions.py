@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from node import readings, status
+from node.claims import Share
 from node.holdings import Holding, Object
 from node.reports import UNHEALTHY, UNKNOWN, Device, Verdict
 from node.status import Operation
@@ -21,6 +22,12 @@ NAMED = 8
 
 def patch(pod: Object, held: Iterable[Holding], verdicts: Mapping[Device, Verdict], now: str) -> list[Operation]:
     """What is to be written so that the pod has the condition it should have; empty: nothing. `now` is an RFC 3339 time."""
+    found = changes(pod, held, verdicts, now)
+    return [status.guard(pod), *found] if found else []
+
+
+def changes(pod: Object, held: Iterable[Holding], verdicts: Mapping[Device, Verdict], now: str) -> list[Operation]:
+    """The same without the guard."""
     conditions = (pod.get("status") or {}).get("conditions") or []
     i, old = next(((i, each) for i, each in enumerate(conditions) if each["type"] == TYPE), (None, None))
     new = wanted(pod, held, verdicts)
@@ -28,7 +35,16 @@ def patch(pod: Object, held: Iterable[Holding], verdicts: Mapping[Device, Verdic
         return []
     moved = now if old is None or old.get("status") != new["status"] else old["lastTransitionTime"]
     new["lastTransitionTime"] = moved
-    return [status.guard(pod), *_placed(new, i, bool(conditions))]
+    return list(_placed(new, i, bool(conditions)))
+
+
+def with_the_kubelets_word(share: Share) -> Share:
+    """Beside a kubelet: what we know nothing of is as the kubelet says in the pod's status, if it says something."""
+    said = status.said(share.pod, share.holdings)
+    heard = {
+        device: said.get(device, verdict) if verdict.health == UNKNOWN else verdict for device, verdict in share.verdicts.items()
+    }
+    return share._replace(verdicts=heard)
 
 
 def wanted(pod: Object, held: Iterable[Holding], verdicts: Mapping[Device, Verdict]) -> dict[str, Any] | None:

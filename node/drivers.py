@@ -32,6 +32,9 @@ class Settings:
     """Where plugins put their registration sockets; None: do not look."""
     device_plugins: Path | None = None
     """Where to serve kubelet.sock, for device plugins to register with; None: do not. A kubelet on this node does it itself."""
+    bystander: frozenset[str] | None = None
+    """A kubelet is here, and plugins are its own: then only these DRA drivers are listened to, and nobody is told anything.
+    A second listener is harmless only where the driver's author says so."""
     documents: bool = False
     """Try the health services that only the documents have, with drivers that announce no released one."""
     period: float = 1.0
@@ -108,6 +111,10 @@ class Drivers:
         """The endpoint to prepare claims or allocate devices with."""
         return next((plugin for plugin in reversed(self._registered) if plugin.driver == driver), None)
 
+    def open_streams(self) -> int:
+        """How many endpoints are saying something about health."""
+        return len(self._live)
+
     def registered(self) -> list[Plugin]:
         """All endpoints, the newest last."""
         return list(self._registered)
@@ -158,6 +165,8 @@ class Drivers:
 
     async def _registration(self, socket: str) -> None:
         """Takes care of a socket of the registry."""
+        if self.settings.bystander is not None:
+            await self._overhear(socket, self.settings.bystander)
         backoff = self._backoff()
         while True:
             try:
@@ -166,6 +175,24 @@ class Drivers:
                     await self._emit(Registered(plugin.driver, plugin.endpoint, plugin.reports))
                     await registration.notify(socket, None, self.settings.notify)
                     self._noted.pop(socket, None)
+                    await self._watch(plugin)
+                finally:
+                    await self._leave(plugin)
+            except (Refusal, CallFailed) as failure:
+                await self._note(socket, str(failure))
+            await self.clock.sleep(backoff.next())
+
+    async def _overhear(self, socket: str, welcome: frozenset[str]) -> None:
+        """The same beside a kubelet: asks what it is, which is harmless, and listens if we may."""
+        backoff = self._backoff()
+        while True:
+            try:
+                plugin = plugins.from_info(await registration.get_info(socket, self.settings.get_info), self.settings.documents)
+                if plugin.prepares is None or plugin.driver not in welcome:
+                    await asyncio.Event().wait()
+                self._enter(plugin)
+                try:
+                    await self._emit(Registered(plugin.driver, plugin.endpoint, plugin.reports))
                     await self._watch(plugin)
                 finally:
                     await self._leave(plugin)

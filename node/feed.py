@@ -8,8 +8,8 @@ async with Drivers(settings, clock) as drivers:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from typing import Any, NamedTuple
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from typing import Any, NamedTuple, Protocol
 
 from node.allocations import Allocations
 from node.checkpoint import Checkpoint, Loaded, Pace
@@ -61,6 +61,16 @@ async def _cancelled(future: asyncio.Future[Any]) -> None:
     await asyncio.wait({future})
 
 
+class Prepared(Protocol):
+    """What is to be remembered besides: what drivers were asked to prepare."""
+
+    changes: int
+
+    def rows(self) -> list[Any]: ...
+
+    def restore(self, rows: Iterable[Any]) -> None: ...
+
+
 class Keeper:
     """Keeps the checkpoint up to date, without anybody having to wait for the disk."""
 
@@ -72,6 +82,7 @@ class Keeper:
         clock: Clock,
         wall: Callable[[], float],
         pace: Pace | None = None,
+        prepared: Prepared | None = None,
     ) -> None:
         self.checkpoint = checkpoint
         self.health = health
@@ -79,7 +90,9 @@ class Keeper:
         self.clock = clock
         self.wall = wall
         self.pace = pace or Pace()
+        self.prepared = prepared
         self.failing = False
+        self._saving = asyncio.Lock()
 
     def load(self) -> list[str]:
         """Takes up what was saved before the restart. The result is for the log."""
@@ -101,8 +114,14 @@ class Keeper:
 
     async def save(self) -> str | None:
         """Saves now. A note, if that begins to fail or succeeds again: what is known stays known meanwhile."""
+        async with self._saving:  # one after the other, or an older state could come to lie over a newer one
+            return await self._save()
+
+    async def _save(self) -> str | None:
         counts, now = self._counts(), self.clock.now()
-        content = {"health": self.health.rows(now), "allocations": self.allocations.rows()}
+        content: dict[str, Any] = {"health": self.health.rows(now), "allocations": self.allocations.rows()}
+        if self.prepared is not None:
+            content["prepared"] = self.prepared.rows()
         try:
             await asyncio.to_thread(self.checkpoint.save, content, now, self.wall())
         except OSError as error:
@@ -116,9 +135,12 @@ class Keeper:
         return note
 
     def _counts(self) -> tuple[int, int]:
-        return self.health.changes + self.allocations.changes, self.health.refreshes
+        prepared = self.prepared.changes if self.prepared is not None else 0
+        return self.health.changes + self.allocations.changes + prepared, self.health.refreshes
 
     def _restore(self, loaded: Loaded, now: float) -> None:
         self.allocations.restore(loaded.content.get("allocations") or ())
+        if self.prepared is not None:
+            self.prepared.restore(loaded.content.get("prepared") or ())
         if loaded.fresh:
             self.health.restore([Row(*row) for row in loaded.content.get("health") or ()], now)

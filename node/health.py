@@ -68,6 +68,8 @@ class _Entry:
     lifetime: float
     deadline: float
     queued: float = NEVER
+    remembered: bool = False
+    """From the checkpoint, and not confirmed since."""
 
 
 @dataclass(slots=True, eq=False)
@@ -119,6 +121,27 @@ class Health:
             return NOT_KNOWN
         entry = driver.holder.table.get(device)
         return NOT_KNOWN if entry is None or entry.deadline <= now else entry.verdict
+
+    def is_remembered(self, device: Device) -> bool:
+        """Whether what is known is from before the restart. It may be older than what was written: so it changes no status."""
+        driver = self._drivers.get(device.driver)
+        entry = driver.holder.table.get(device) if driver is not None and driver.holder is not None else None
+        return entry is not None and entry.remembered
+
+    def healthy(self, driver: str, now: float) -> list[str]:
+        """The names of the driver's devices that are healthy, for device plugins: of these containers are given some."""
+        return [device.name for device, verdict in self.all(now) if device.driver == driver and verdict.health == reports.HEALTHY]
+
+    def knows(self, driver: str) -> bool:
+        """Whether the driver has said something."""
+        found = self._drivers.get(driver)
+        return found is not None and found.holder is not None
+
+    def all(self, now: float) -> Iterator[tuple[Device, Verdict]]:
+        """Every device that somebody vouches for, and how it is."""
+        for driver in self._drivers.values():
+            if driver.holder is not None and driver.deadline > now:
+                yield from ((each.device, each.verdict) for each in driver.holder.table.values() if each.deadline > now)
 
     def next_deadline(self) -> float:
         """When to call `expire`; infinity: not before something else happens."""
@@ -173,7 +196,8 @@ class Health:
                 driver.holder, driver.lost = _Endpoint("", 0, False), now
             device = Device(row.driver, row.pool, row.name)
             verdict = Verdict(row.health, row.message)
-            entry = _Entry(device, driver.holder, verdict, row.message or "", lifetime, row.received + lifetime)
+            deadline = row.received + lifetime
+            entry = _Entry(device, driver.holder, verdict, row.message or "", lifetime, deadline, remembered=True)
             driver.holder.table[device] = entry
             self._deadlines.watch(entry)
 
@@ -250,6 +274,9 @@ class Health:
                 entry.verdict = Verdict(reading.health, readings.message(reading.message))
                 if entry.verdict != before:
                     changed.add(entry.device)
+            if entry.remembered:
+                entry.remembered = False
+                changed.add(entry.device)
             if reading.timeout != timeout:
                 timeout, lifetime = reading.timeout, self._lifetime(driver, reading)
             entry.lifetime, entry.deadline = lifetime, now + lifetime
@@ -294,7 +321,9 @@ class Health:
             if len(new.table) >= self.settings.devices:
                 return
             if device not in new.table and now < entry.deadline < NEVER:
-                new.table[device] = copy = _Entry(device, new, entry.verdict, entry.raw, entry.lifetime, entry.deadline)
+                copy = _Entry(device, new, entry.verdict, entry.raw, entry.lifetime, entry.deadline)
+                copy.remembered = entry.remembered
+                new.table[device] = copy
                 self._deadlines.watch(copy)
 
     def _drop(self, devices: Iterable[Device], endpoint: _Endpoint) -> Iterator[Device]:
@@ -340,7 +369,9 @@ class Health:
         before = old.table if old else {}
         after = endpoint.table if endpoint else {}
         for device in before.keys() | after.keys():
-            if _verdict(before.get(device)) != _verdict(after.get(device)):
+            old_entry, new_entry = before.get(device), after.get(device)
+            confirmed = old_entry is not None and old_entry.remembered and not (new_entry is not None and new_entry.remembered)
+            if confirmed or _verdict(old_entry) != _verdict(new_entry):
                 changed.add(device)
         driver.holder, driver.deadline = endpoint, NEVER
         if old is not None and not old.live:

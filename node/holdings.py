@@ -53,6 +53,12 @@ def claim_names(pod: Object) -> dict[str, str]:
     return names
 
 
+def unneeded_claims(pod: Object) -> set[str]:
+    """Those of the pod's claims for which no object was made, because none was needed."""
+    said = (pod.get("status") or {}).get("resourceClaimStatuses") or ()
+    return {each["name"] for each in said if not each.get("resourceClaimName")}
+
+
 def extended_claim(pod: Object) -> str | None:
     """The name of the claim that stands behind the pod's extended resources."""
     status: Object = (pod.get("status") or {}).get("extendedResourceClaimStatus") or {}

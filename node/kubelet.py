@@ -6,13 +6,15 @@ There is nothing to watch, so it is asked now and then, and whenever pods have c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from node.claims import Claims
 from node.clock import Clock
 from node.protocols import podresources
 from node.protocols.calls import CallFailed
+from node.protocols.podresources import PodDevices
+from node.reports import HEALTHY, UNHEALTHY, UNKNOWN, Event, Reading, Registered, Report, Session
 
 
 class Told(NamedTuple):
@@ -20,6 +22,8 @@ class Told(NamedTuple):
     """Those that hold something else than before."""
     note: str | None
     """For the log."""
+    events: list[Event]
+    """What that says about the health of device plugins' devices."""
 
 
 class Kubelet:
@@ -31,6 +35,8 @@ class Kubelet:
         """Seconds between two questions."""
         self.timeout = timeout
         self._asked = asyncio.Event()
+        self._known: dict[str, Session] = {}
+        """Resources that were ever mentioned: devices of one that is mentioned no more have not become healthy by that."""
 
     def wake(self) -> None:
         """Pods have changed: ask now."""
@@ -40,7 +46,7 @@ class Kubelet:
         while True:
             self._asked.clear()
             told = await self.ask()
-            if told.pods or told.note:
+            if told.pods or told.note or told.events:
                 yield told
             await self._pause()
 
@@ -52,9 +58,30 @@ class Kubelet:
             listing = await podresources.pods(self.socket, self.timeout)
         except CallFailed as failure:
             self.claims.plugins_unavailable(self.clock.now())
-            return Told(set(), None if was_stale else f"{self.socket}: the kubelet does not answer: {failure}")
+            return Told(set(), None if was_stale else f"{self.socket}: the kubelet does not answer: {failure}", [])
         pods = self.claims.plugins_listed(listing, before, self.clock.now())
-        return Told(pods, f"{self.socket}: the kubelet answers again" if was_stale else None)
+        note = f"{self.socket}: the kubelet answers again" if was_stale else None
+        try:
+            usable = await podresources.allocatable(self.socket, self.timeout)
+        except CallFailed:
+            return Told(pods, note, [])
+        return Told(pods, note, list(self._read(listing, usable)))
+
+    def _read(self, listing: Iterable[PodDevices], usable: Mapping[str, Iterable[str]]) -> Iterator[Event]:
+        """A device that was given away and can be given no more is unhealthy; if none of its kind can, its plugin has gone."""
+        given: dict[str, set[str]] = {resource: set() for resource in {*usable, *self._known}}
+        for pod in listing:
+            for devices in pod.plugins.values():
+                for resource, ids in devices.items():
+                    given.setdefault(resource, set()).update(ids)
+        for resource, held in given.items():
+            if resource not in self._known:
+                self._known[resource] = Session(resource, self.socket, len(self._known) + 1)
+                yield Registered(resource, self.socket, True)
+            good = set(usable.get(resource, ()))
+            lost = UNHEALTHY if good else UNKNOWN
+            readings = [Reading("", each, HEALTHY if each in good else lost) for each in sorted(good | held)]
+            yield Report(self._known[resource], readings, True)
 
     async def _pause(self) -> None:
         waits = [asyncio.ensure_future(each) for each in (self._asked.wait(), self.clock.sleep(self.period))]

@@ -6,9 +6,11 @@ that it fails rather than hit another pod of the same name, or another container
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from node import readings
 from node.holdings import Held, Holding, Object
@@ -23,7 +25,12 @@ FIELD = "allocatedResourcesStatus"
 LISTS = (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers"))
 NODE_CONDITIONS = frozenset({"PodScheduled", "Initialized", "Ready", "ContainersReady", "PodReadyToStartContainers"})
 MIRROR = "kubernetes.io/config.mirror"
+HEALTH, MESSAGES, GENERATION, CONDITIONS = "health", "messages", "generation", "conditions"
+"""What is written, by parts."""
 
+_CAUSE = re.compile(
+    r"status\.(containerStatuses|initContainerStatuses)\[(\d+)\]\.allocatedResourcesStatus\[(\d+)\](?:\.resources\[(\d+)\])?"
+)
 _WORST = {UNHEALTHY: 0, UNKNOWN: 1, HEALTHY: 2}
 
 
@@ -41,14 +48,140 @@ class Settings:
     """Bytes of health in one pod. The server takes 1.5 MB for the whole pod."""
 
 
+class Refused(NamedTuple):
+    """A part of the health that the server does not take. It is left out for as long as it is the same."""
+
+    container: str
+    name: str
+    resource: str
+    """Which device of the entry; empty: the whole entry."""
+    content: str
+
+
+@dataclass(frozen=True)
+class Without:
+    """What is not to be written for now, because it was written and the server did not take it."""
+
+    parts: frozenset[str] = frozenset()
+    """HEALTH, MESSAGES, GENERATION, CONDITIONS."""
+    refused: frozenset[Refused] = frozenset()
+
+
+EVERYTHING = Without()
+
+
 def patch(pod: Object, held: Iterable[Holding], verdicts: Mapping[Device, Verdict], settings: Settings) -> list[Operation]:
     """What is to be written about the health of the pod's devices and its generation; empty: nothing."""
-    changes = [*_health(pod, wanted(held, verdicts, settings), settings), *_generation(pod, settings)]
-    if not changes:
-        return []
+    found = changes(pod, held, verdicts, settings)
+    return [guard(pod), *found] if found else []
+
+
+def changes(
+    pod: Object,
+    held: Iterable[Holding],
+    verdicts: Mapping[Device, Verdict],
+    settings: Settings,
+    without: Without = EVERYTHING,
+) -> list[Operation]:
+    """The same without the guard, which stands before everything that is written about a pod."""
+    found: list[Operation] = []
+    if HEALTH not in without.parts:
+        if MESSAGES in without.parts:
+            settings = replace(settings, messages=False)
+        entries = wanted(held, verdicts, settings)
+        found += _health(pod, _accepted(entries, without.refused) if without.refused else entries, settings)
+    if GENERATION not in without.parts:
+        found += _generation(pod, settings)
     # Not worth a write of their own, as in the kubelet.
-    changes += _conditions(pod, settings)
-    return [guard(pod), *changes]
+    return [*found, *_conditions(pod, settings)] if found else []
+
+
+def untaken(operations: Iterable[Operation], pod: Object) -> set[str]:
+    """What the server has left out of what it has accepted, by comparing it with what came back."""
+    found = set()
+    for operation in operations:
+        if operation["op"] != "add":
+            continue
+        path, value = operation["path"], operation["value"]
+        if path.endswith(FIELD):
+            got = _at(pod, path) or []
+            if got != value:
+                found.add(MESSAGES if got == _without_messages(value) else HEALTH)
+        elif path == "/status/observedGeneration" and int(_at(pod, path) or 0) < value:
+            found.add(GENERATION)
+        elif path in ("/status/conditions", "/status/conditions/-"):
+            kinds = {each["type"] for each in (pod.get("status") or {}).get("conditions") or ()}
+            if not {each["type"] for each in (value if isinstance(value, list) else [value])} <= kinds:
+                found.add(CONDITIONS)
+    return found
+
+
+def _at(pod: Object, path: str) -> Any:
+    found: Any = pod
+    for part in path.strip("/").split("/"):
+        if isinstance(found, list):
+            found = found[int(part)] if int(part) < len(found) else None
+        else:
+            found = (found or {}).get(part)
+    return found
+
+
+def _without_messages(entries: list[Entry]) -> list[Entry]:
+    return [
+        {**entry, "resources": [{key: each[key] for key in each if key != "message"} for each in entry["resources"]]}
+        for entry in entries
+    ]
+
+
+def refused_by(causes: Iterable[str], operations: Iterable[Operation], pod: Object) -> set[Refused]:
+    """Which parts of the health the server means, by the fields it names: `status.containerStatuses[0].allocated…[1]…`."""
+    added = {operation["path"]: operation["value"] for operation in operations if operation["op"] == "add"}
+    found = set()
+    for cause in causes:
+        match = _CAUSE.match(cause)
+        entries = match and added.get(f"/status/{match[1]}/{match[2]}/{FIELD}")
+        if not match or not entries or int(match[3]) >= len(entries):
+            continue
+        container = _at(pod, f"/status/{match[1]}/{match[2]}")["name"]
+        entry = entries[int(match[3])]
+        devices = entry["resources"]
+        if match[4] is not None and int(match[4]) < len(devices) and len(devices) > 1:
+            device = devices[int(match[4])]
+            found.add(Refused(container, entry["name"], device["resourceID"], _content(device)))
+        else:
+            found.add(Refused(container, entry["name"], "", _content(entry)))
+    return found
+
+
+def entries_of(operations: Iterable[Operation], pod: Object) -> set[Refused]:
+    """All entries that would be written, for an error that does not say which one it means."""
+    return {
+        Refused(_at(pod, operation["path"].rpartition("/")[0])["name"], entry["name"], "", _content(entry))
+        for operation in operations
+        if operation["op"] == "add" and operation["path"].endswith(FIELD) and operation["path"] != f"/status/{FIELD}"
+        for entry in operation["value"]
+    }
+
+
+def _accepted(entries: Mapping[str, list[Entry]], refused: frozenset[Refused]) -> dict[str, list[Entry]]:
+    kept: dict[str, list[Entry]] = {}
+    for container, mine in entries.items():
+        kept[container] = []
+        for entry in mine:
+            if Refused(container, entry["name"], "", _content(entry)) in refused:
+                continue
+            devices = [
+                each
+                for each in entry["resources"]
+                if Refused(container, entry["name"], each["resourceID"], _content(each)) not in refused
+            ]
+            if devices:
+                kept[container].append({**entry, "resources": devices})
+    return kept
+
+
+def _content(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def guard(pod: Object) -> Operation:

@@ -5,11 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from strategy import binding, changes, deletion, errors, eviction, options, preconditions, reviewers, shape, status, verbs, warn
+from strategy import (
+    binding,
+    changes,
+    deletion,
+    errors,
+    eviction,
+    options,
+    patch,
+    preconditions,
+    reviewers,
+    shape,
+    status,
+    verbs,
+    warn,
+)
 from strategy.changes import Change
 from strategy.context import V1_35, Context, Pod
 from strategy.outcome import Outcome
-from strategy.patch import managed
 from strategy.request import Answer, Effect, Remove, Request, Store
 from strategy.shape import Decoder
 from strategy.verbs import Judged
@@ -103,8 +116,8 @@ def _update(request: Request, stored: Pod | None, server: Server) -> Outcome:
     if judged.errors:
         return _invalid(judged, server, explain)
     pod = shape.printable(judged.pod, judged.seen, server.ctx.types)
-    if stored is not None and (entries := managed.settled(pod, stored)):
-        pod["metadata"]["managedFields"] = entries
+    if stored is not None and "managedFields" in pod["metadata"]:
+        pod["metadata"]["managedFields"] = patch.managed.settled(pod, stored)
     if request.reviewers is not None:
         reviewers.confirmed(request, pod, stored, judged.warnings)
     effects: tuple[Effect, ...] = ()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from strategy.types import Types
@@ -17,8 +16,7 @@ V1_36: Version = (1, 36)
 V1_37: Version = (1, 37)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """One engine's settings, and on an update the stored object."""
 
     version: Version

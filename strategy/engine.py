@@ -11,7 +11,7 @@ from strategy import switches as our_switches
 from strategy.answers import Server
 from strategy.context import Context, Pod
 from strategy.outcome import Outcome
-from strategy.request import EPOCH, Answer, Request
+from strategy.request import EPOCH, NO_OPTIONS, Answer, Request
 
 Options = Mapping[str, str | Sequence[str]]
 
@@ -63,30 +63,30 @@ class Engine:
         namespace = _meta(pod).get("namespace")
         if not isinstance(namespace, str) or not namespace:
             namespace = "default"
-        request = Request("create", body=pod, options=options or {}, now=now, namespace=namespace)
+        request = Request("create", body=pod, options=options or NO_OPTIONS, now=now, namespace=namespace)
         return answers.run(request, None, self._server)
 
     def update(self, pod: Any, old: Pod, *, options: Options | None = None) -> Outcome:
         """A stored pod is replaced by another."""
-        return self._write("update", "", old, body=pod, options=options or {})
+        return self._write("update", "", old, body=pod, options=options or NO_OPTIONS)
 
     def update_status(self, pod: Any, old: Pod, *, options: Options | None = None) -> Outcome:
         """The status of a stored pod is written."""
-        return self._write("update", "status", old, body=pod, options=options or {})
+        return self._write("update", "status", old, body=pod, options=options or NO_OPTIONS)
 
     def resize(self, pod: Any, old: Pod, *, options: Options | None = None) -> Outcome:
         """The resources of a stored pod are changed in place."""
-        return self._write("update", "resize", old, body=pod, options=options or {})
+        return self._write("update", "resize", old, body=pod, options=options or NO_OPTIONS)
 
     def ephemeral_containers(self, pod: Any, old: Pod, *, options: Options | None = None) -> Outcome:
         """A stored pod gets ephemeral containers."""
-        return self._write("update", "ephemeralcontainers", old, body=pod, options=options or {})
+        return self._write("update", "ephemeralcontainers", old, body=pod, options=options or NO_OPTIONS)
 
     def patch(
         self, patch: Any, old: Pod, *, type: str = "strategic", subresource: str = "", options: Options | None = None
     ) -> Outcome:
         """A stored pod is patched; ``type`` is strategic, merge or json."""
-        return self._write("patch", subresource, old, body=patch, patch_type=type, options=options or {})
+        return self._write("patch", subresource, old, body=patch, patch_type=type, options=options or NO_OPTIONS)
 
     def bind(self, old: Pod, node: str, *, now: datetime = EPOCH) -> Outcome:
         """A stored pod is assigned to a node."""
@@ -144,5 +144,5 @@ def _server(version: str, overrides: Mapping[str, bool] | None, allow_privileged
 
 
 def _meta(pod: Any) -> Mapping[str, Any]:
-    meta = pod.get("metadata") if isinstance(pod, Mapping) else None
-    return meta if isinstance(meta, Mapping) else {}
+    meta = pod.get("metadata") if isinstance(pod, (dict, Mapping)) else None
+    return meta if isinstance(meta, (dict, Mapping)) else {}

@@ -5,12 +5,15 @@ Healthy texts are recognised by one compiled pattern and a bounded cache of name
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from strategy import field
+
+if TYPE_CHECKING:
+    import ipaddress
 
 Messages = tuple[str, ...]
 Format = Callable[[str], Messages]
@@ -268,6 +271,8 @@ def local_file(text: str) -> Messages:
 
 def parse_ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """The address as Go's lenient parser reads it: zeros may lead, and there are no zones."""
+    import ipaddress
+
     if "%" in text:
         return None
     if ":" not in text:
@@ -287,6 +292,8 @@ def _parse_mapped(text: str) -> ipaddress.IPv6Address | None:
     last = parse_ip(tail) if "." in tail else None
     if last is None:
         return None
+    import ipaddress
+
     try:
         return ipaddress.IPv6Address(f"{head}:{last}")
     except ValueError:
@@ -304,6 +311,8 @@ def ip(text: str, strict: bool) -> Messages:
         return (BAD_IP,)
     if not strict:
         return ()
+    import ipaddress
+
     faults = []
     if _leading_zeros(text):
         faults.append("must not have leading 0s")

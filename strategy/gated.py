@@ -204,7 +204,7 @@ def drop_disabled(pod: Pod, old: Pod | None, ctx: Context, seen: set[str]) -> li
     Only the gates in ``seen`` are looked at: those whose fields the decoder met.
     Upstream: DropDisabledPodFields
     """
-    off = {gate for gate in seen - ctx.gates if old is None or not in_use(gate, old, ctx.version)}
+    off = {gate for gate in seen - ctx.gates if old is None or not in_use(gate, old, ctx.version)} if seen else ()
     if not off:
         return []
     if old is not None:

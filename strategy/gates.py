@@ -5,12 +5,11 @@ The histories are data (tables/gates.json, made by tools/make_gates.py): a gate 
 
 from __future__ import annotations
 
-import difflib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -60,12 +59,16 @@ def _version(release: str) -> Version:
     return int(major), int(minor)
 
 
-_TABLE: Any = json.loads((Path(__file__).with_name("tables") / "gates.json").read_bytes())
+with open(os.path.join(os.path.dirname(__file__), "tables", "gates.json"), "rb") as _file:
+    _TABLE: Any = json.loads(_file.read())
 
 HISTORY: Mapping[str, tuple[Since, ...]] = MappingProxyType(
     {gate: tuple(Since(_version(release), *rest) for release, *rest in rows) for gate, rows in _TABLE["stages"].items()}
 )
 """Every gate that any release knows. Gates that play no part for pods begin with 1.34 here, whatever their age."""
+
+PODS: frozenset[str] = frozenset(_TABLE["pods"])
+"""The gates that play a part in what a server does to pods."""
 
 
 def parse_version(version: str | tuple[int, int]) -> Version:
@@ -190,5 +193,7 @@ def _hint(gate: str, gates: Mapping[str, Stage]) -> str:
             return f" (known only in {first} and later)"
         return f" (known only up to {last})" if first == RELEASES[0] else f" (known only in {' and '.join(releases)})"
     folded = {name.lower(): name for name in gates}
+    import difflib
+
     close = difflib.get_close_matches(gate.lower(), folded, n=1, cutoff=0.8)
     return f" (did you mean {folded[close[0]]}?)" if close else ""

@@ -6,10 +6,9 @@ them, with every field, set or not. Only types of meta/v1 keep the names that th
 
 from __future__ import annotations
 
-import difflib
 import json
+import os
 from functools import cache
-from importlib import resources
 from itertools import islice
 from typing import Any
 
@@ -21,6 +20,7 @@ Row = tuple[str, str, Any, str]
 Table = dict[str, tuple[Row, ...]]
 
 _FIRST_MINOR = 34
+_TABLES = os.path.join(os.path.dirname(__file__), "tables")
 
 _META = {
     "LabelSelector": ("matchLabels", "matchExpressions"),
@@ -69,6 +69,8 @@ def container_diff(old: dict[str, Any], new: dict[str, Any], version: Version) -
 def _diff(type_name: str, old: dict[str, Any], new: dict[str, Any], version: Version) -> str:
     """A unified diff without file names of both structs as indented JSON; "" if they print the same."""
     before, after = (_lines(_printed(type_name, value, version)) for value in (old, new))
+    import difflib
+
     return "".join(islice(difflib.unified_diff(before, after), 2, None))
 
 
@@ -128,7 +130,8 @@ def _table(version: Version) -> Table:
     """The structs of a release: those of the first, replaced by what each later one changed."""
     table: Table = {}
     for minor in range(_FIRST_MINOR, version[1] + 1):
-        source = resources.files("strategy") / "tables" / f"internal-1.{minor}.json"
-        for struct, rows in json.loads(source.read_text()).items():
+        with open(os.path.join(_TABLES, f"internal-1.{minor}.json"), "rb") as file:
+            structs = json.loads(file.read())
+        for struct, rows in structs.items():
             table[struct] = tuple((name, key, zero, held[0] if held else "") for name, key, zero, *held in rows)
     return table

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from decimal import Decimal
 from typing import Any, Final, NoReturn
 
 from strategy import gotext
@@ -107,6 +106,8 @@ def number_text(number: float) -> str:
     try:
         return int.__repr__(number)
     except ValueError:  # more digits than Python prints by itself
+        from decimal import Decimal
+
         return str(Decimal(number))
 
 
@@ -131,8 +132,12 @@ def _quick(body: bytes) -> Any:
         return members
 
     text = body.decode()
-    value = json.JSONDecoder(object_hook=sized, parse_float=Number, parse_int=_integer, parse_constant=_refused).decode(text)
-    return value if sum(sizes) == _keys(body) else _UNIQUE.decode(text)
+    keys = _keys(body)
+    if keys < 0:
+        return _UNIQUE.decode(text)
+    integer = _integer if b"-0" in body else None
+    value = json.JSONDecoder(object_hook=sized, parse_float=Number, parse_int=integer, parse_constant=_refused).decode(text)
+    return value if sum(sizes) == keys else _UNIQUE.decode(text)
 
 
 def _keys(body: bytes) -> int:
@@ -140,8 +145,9 @@ def _keys(body: bytes) -> int:
 
     In a string a quote before a colon is escaped, so that those without a backslash end a key; but a key may end in a backslash.
     """
-    if any(blank in body and blank + b":" in body for blank in _BLANKS):
-        return -1
+    for blank in _BLANKS:
+        if blank in body and blank + b":" in body:
+            return -1
     if b"\\" not in body:
         return body.count(b'":')
     return -1 if b'\\\\":' in body else body.count(b'":') - body.count(b'\\":')

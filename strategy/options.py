@@ -20,6 +20,8 @@ def check(request: Request) -> None:
 
     Upstream: ValidateCreateOptions, ValidateUpdateOptions, ValidatePatchOptions
     """
+    if not request.options and request.patch_type != "apply":
+        return
     kind = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}[request.verb]
     if faults := list(_faults(request)):
         raise errors.Invalid(kind, "", faults, META_GROUP)

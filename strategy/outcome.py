@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -19,19 +18,29 @@ def _nothing() -> tuple[Change, ...]:
     return ()
 
 
-@dataclass(frozen=True)
 class Outcome:
     """The server's judgement on one request."""
 
-    answer: Answer
-    """What goes back to the client, and what happens to the store."""
-    pod: Pod | None = None
-    """What would be stored, also when fields of it are wrong; None if the request was refused before there was a pod."""
-    errors: tuple[FieldError, ...] = ()
-    """What is wrong with the pod's fields, in the server's own order."""
-    refusal: ApiError | None = None
-    """Why the request is refused: it cannot be understood, it does not fit what is stored, or fields are wrong."""
-    explain: Callable[[], tuple[Change, ...]] = field(default=_nothing, repr=False, compare=False)
+    def __init__(
+        self,
+        answer: Answer,
+        pod: Pod | None = None,
+        errors: tuple[FieldError, ...] = (),
+        refusal: ApiError | None = None,
+        explain: Callable[[], tuple[Change, ...]] = _nothing,
+    ) -> None:
+        self.answer = answer
+        """What goes back to the client, and what happens to the store."""
+        self.pod = pod
+        """What would be stored, also when fields of it are wrong; None if the request was refused before there was a pod."""
+        self.errors = errors
+        """What is wrong with the pod's fields, in the server's own order."""
+        self.refusal = refusal
+        """Why the request is refused: it cannot be understood, it does not fit what is stored, or fields are wrong."""
+        self._explain = explain
+
+    def __repr__(self) -> str:
+        return f"Outcome(code={self.code}, errors={self.errors!r}, warnings={self.warnings!r}, pod={self.pod!r})"
 
     @property
     def ok(self) -> bool:
@@ -61,4 +70,4 @@ class Outcome:
     @cached_property
     def changes(self) -> tuple[Change, ...]:
         """What was done to the pod and why; worked out when it is asked for."""
-        return self.explain()
+        return self._explain()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Final
 
 from strategy import gated, gates, scan, shape
@@ -39,7 +38,7 @@ class PolicyEngine(Engine):
         ctx = self._server.ctx
         on = {gate for gate in ctx.gates if policy.get(gate, True)} | {gate for gate, value in policy.items() if value}
         watch = gated.watch(frozenset(on), ctx.version)
-        self._server = Server(replace(ctx, gates=frozenset(on)), shape.Decoder(ctx.types, watch))
+        self._server = Server(ctx._replace(gates=frozenset(on)), shape.Decoder(ctx.types, watch))
         spec, status = scan.scans(ctx.types, watch, "PodSpec", "PodStatus")
         self._scans = {"spec": spec, "status": status}
 

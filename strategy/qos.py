@@ -23,10 +23,14 @@ def of(pod: Pod, ctx: Context) -> str:
     if _pod_level_decides(spec, ctx):
         every = [spec["resources"]]
     else:
-        every = [each["resources"] for kind in ("containers", "initContainers") for each in spec.get(kind) or ()]
+        every = [each["resources"] for each in (*(spec["containers"] or ()), *(spec.get("initContainers") or ()))]
     if every and all(map(_is_limited, every)):
-        return GUARANTEED if all(_requests_equal_limits(every, name) for name in resources.COMPUTE) else BURSTABLE
-    return BURSTABLE if any(_asks(each, ctx) for each in every) else BEST_EFFORT
+        equal = _requests_equal_limits(every, "cpu") and _requests_equal_limits(every, "memory")
+        return GUARANTEED if equal else BURSTABLE
+    for each in every:
+        if _asks(each, ctx):
+            return BURSTABLE
+    return BEST_EFFORT
 
 
 def _pod_level_decides(spec: dict[str, Any], ctx: Context) -> bool:
@@ -48,8 +52,9 @@ def _asks(each: Requirements, ctx: Context) -> bool:
     least = -1 if ctx.version >= V1_37 else 1
     for kind in ("requests", "limits"):
         amounts = each.get(kind) or {}
-        if any(name in amounts and quantity.parse(amounts[name]).sign in (1, least) for name in resources.COMPUTE):
-            return True
+        for name in resources.COMPUTE:
+            if name in amounts and quantity.parse(amounts[name]).sign in (1, least):
+                return True
     return False
 
 

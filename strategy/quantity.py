@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from functools import lru_cache
 from typing import Final
 
@@ -325,11 +324,19 @@ def _ten_to(power: int) -> int:
 
 
 def _integer(digits: str) -> int:
-    return int(digits) if len(digits) <= _LONG else int(Decimal(digits))
+    if len(digits) <= _LONG:
+        return int(digits)
+    from decimal import Decimal
+
+    return int(Decimal(digits))
 
 
 def _text(number: int) -> str:
-    return str(number) if number.bit_length() <= 3 * _LONG else str(Decimal(number))
+    if number.bit_length() <= 3 * _LONG:
+        return str(number)
+    from decimal import Decimal
+
+    return str(Decimal(number))
 
 
 def _int32(number: int) -> int:

@@ -5,8 +5,6 @@ A reader takes one value at its path; null, and what does not fit, give the zero
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -134,6 +132,9 @@ def octets(go_type: str, walk: Walk, value: Any, at: Path) -> str | None:
             walk.misfit(value, at, go_type)
         return None
     letters = value.encode("utf-8", "replace").translate(None, b"\r\n")
+    import base64
+    import binascii
+
     try:
         return base64.b64encode(base64.b64decode(letters, validate=True)).decode()
     except binascii.Error:

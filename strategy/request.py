@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strategy.context import Pod
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from strategy.reviewers import Reviewers
 
 EPOCH = datetime.fromtimestamp(0, UTC)
+NO_OPTIONS: Mapping[str, str | Sequence[str]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What a client asks. The outside world (the clock, new ids) comes in as values: the same request has the same answer."""
 
     verb: str
@@ -27,7 +27,7 @@ class Request:
     """The parsed body, or the very bytes, which alone can show repeated keys and odd numbers."""
     patch_type: str = ""
     """json, merge, strategic or apply; the body of an apply is the parsed YAML."""
-    options: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    options: Mapping[str, str | Sequence[str]] = NO_OPTIONS
     """The query: fieldValidation, dryRun, fieldManager and the rest."""
     name: str = ""
     namespace: str = "default"
@@ -44,24 +44,32 @@ class Request:
     """Whether metadata.managedFields notes who has set what. Apply always does."""
     resource: str = "pods"
     """The resource as messages name it."""
-    reviewers: Reviewers | None = field(default=None, repr=False, compare=False)
+    reviewers: Reviewers | None = None
     """Who is asked about the write on its way; nobody, where there is no server around the engine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(NamedTuple):
     """Write this object."""
 
     pod: Pod
 
 
-@dataclass(frozen=True, slots=True)
 class Remove:
     """Take the object out of the store."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
-class StoreBudget:
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Remove)
+
+    def __hash__(self) -> int:
+        return hash(Remove)
+
+    def __repr__(self) -> str:
+        return "Remove()"
+
+
+class StoreBudget(NamedTuple):
     """Write this disruption budget: an eviction has used it up by one."""
 
     budget: dict[str, Any]
@@ -70,8 +78,7 @@ class StoreBudget:
 Effect = Store | Remove | StoreBudget
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What goes back to the client, and what happens to the store."""
 
     code: int

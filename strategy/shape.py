@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from strategy import duplicates, filling, gotext, jsontext, plans, scheme, straight
@@ -65,13 +66,13 @@ class Decoder:
         except RecursionError:
             raise DecodeError(_TOO_DEEP) from None
 
-    def _straight_on(self, value: Object, kind: str, fill: bool = False) -> Decoded | None:
+    def _straight_on(self, value: Object, kind: str, api_version: str = "", fill: bool = False) -> Decoded | None:
         seen = Seen()
         way = self._straight
         if fill and self._filling is not None:
             way, seen.filled = self._filling, True
         try:
-            return Decoded(way[kind](value, seen), [], seen)
+            return Decoded(way[kind](value, seen), [], seen, api_version)
         except (straight.Detour, KeyError, ValueError, TypeError, RecursionError):
             return None
 
@@ -95,9 +96,9 @@ class Decoder:
         value = parse(body)
         if type(value) is dict and value.get("kind") == kind and value.get("apiVersion") == api_version:
             # It says what it is, and no other key says something else: on the straight way there is none that is not known.
-            got = self._straight_on(value, scheme.type_name(api_version.rpartition("/")[0], kind), fill)
+            got = self._straight_on(value, _type_name(api_version, kind), api_version, fill)
             if got is not None:
-                return got._replace(api_version=api_version)
+                return got
         named = _named(value, kind, api_version)
         try:
             if not named.version:
@@ -266,6 +267,11 @@ def _pruned_all(values: Any, plan: Plan) -> Any:
             out = out if out is not values else values.copy()
             out[index] = new
     return out
+
+
+@lru_cache(maxsize=256)
+def _type_name(api_version: str, kind: str) -> str:
+    return scheme.type_name(api_version.rpartition("/")[0], kind)
 
 
 def parse(body: Any) -> Any:

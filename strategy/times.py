@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 _RFC3339: Final = "2006-01-02T15:04:05Z07:00"
@@ -83,6 +83,7 @@ def to_datetime(text: str) -> datetime:
     return _UTC_EPOCH + timedelta(seconds=instant.seconds, microseconds=instant.micros)
 
 
+@lru_cache(maxsize=64)
 def format(moment: datetime) -> str:
     """A datetime as a Time is printed; one without a zone is taken for UTC."""
     return _in_utc(moment).isoformat(timespec="seconds") + "Z"
@@ -124,6 +125,8 @@ def _scan(text: str, layout: str) -> _Instant:
         raise _refused(text, f": extra text: {_quoted(rest)}")
     year, month, day, hour, minute, second = got.values()
     cycles, like = divmod(year - 1, _CYCLE_YEARS)
+    from calendar import monthrange
+
     if not 1 <= day <= monthrange(like + 1, month)[1]:
         raise _refused(text, ": day out of range")
     days = date(like + 1, month, day).toordinal() + cycles * _CYCLE_DAYS - _EPOCH

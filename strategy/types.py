@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 RELEASES: Final = ("1.34", "1.35", "1.36", "1.37")
 
 Shape = Literal["value", "list", "map"]
 
-_TABLES: Final = Path(__file__).with_name("tables")
+_TABLES: Final = os.path.join(os.path.dirname(__file__), "tables")
 _LIST: Final = "[]"
 _MAP: Final = "map[string]"
 
@@ -103,7 +103,8 @@ def load(release: str | tuple[int, int]) -> Types:
 def _load(release: str) -> Types:
     if release not in RELEASES:
         raise ValueError(f"there are no types for Kubernetes {release}, only for {', '.join(RELEASES)}")
-    return Types(release, json.loads((_TABLES / f"types-{release}.json").read_bytes()))
+    with open(os.path.join(_TABLES, f"types-{release}.json"), "rb") as file:
+        return Types(release, json.loads(file.read()))
 
 
 def version(release: str) -> tuple[int, int]:

@@ -6,15 +6,17 @@ A request that cannot be understood or does not fit what is stored raises an Api
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from strategy import defaults, errors, options, patch, preconditions, prepare, reviewers, shape, warn
 from strategy.context import Context, Pod
 from strategy.field import FieldError
-from strategy.patch import managed, serverside
 from strategy.request import Request
 from strategy.rules import pod as rules
 from strategy.shape import Decoder, Seen
+
+if TYPE_CHECKING:
+    from strategy.patch.managed import Writer
 
 NAMESPACE_DIFFERS = "the namespace of the provided object does not match the namespace sent on the request"
 OWNERS_REPEAT = (
@@ -148,9 +150,9 @@ def _incoming(request: Request, stored: Pod | None, ctx: Context, decoder: Decod
 
 def _applied(request: Request, ctx: Context, decoder: Decoder, old: Pod | None = None) -> Incoming:
     """The stored pod, or nothing, with what is sent applied to it."""
-    kind = managed.Kind(ctx.types)
-    applied = serverside.apply(old, request.body, _writer(request), options.is_forced(request), kind)
-    decoded = serverside.read(applied, old, decoder, kind)
+    kind = patch.managed.Kind(ctx.types)
+    applied = patch.serverside.apply(old, request.body, _writer(request), options.is_forced(request), kind)
+    decoded = patch.serverside.read(applied, old, decoder, kind)
     defaults.pod(decoded.value, ctx)
     uid = decoded.value["metadata"].get("uid")
     if uid and old is None:
@@ -163,7 +165,7 @@ def _note(pod: Pod, live: Pod | None, request: Request, ctx: Context) -> None:
     """Notes in metadata.managedFields who has set what; untracked, they stay as they are stored."""
     meta = pod["metadata"]
     if request.track:
-        entries = managed.updated(live, pod, _writer(request), managed.Kind(ctx.types))
+        entries = patch.managed.updated(live, pod, _writer(request), patch.managed.Kind(ctx.types))
     else:
         entries = (meta if live is None else live["metadata"]).get("managedFields")
     meta.pop("managedFields", None)
@@ -171,8 +173,8 @@ def _note(pod: Pod, live: Pod | None, request: Request, ctx: Context) -> None:
         meta["managedFields"] = entries
 
 
-def _writer(request: Request) -> managed.Writer:
-    return managed.writer(options.one(request, "fieldManager"), request.user_agent, request.subresource, request.now)
+def _writer(request: Request) -> Writer:
+    return patch.managed.writer(options.one(request, "fieldManager"), request.user_agent, request.subresource, request.now)
 
 
 def _read(request: Request, ctx: Context, decoder: Decoder) -> Incoming:
@@ -227,9 +229,9 @@ def _reviewed(incoming: Incoming, old: Pod | None, request: Request, ctx: Contex
 def as_sent(request: Request, old: Pod | None, ctx: Context, decoder: Decoder) -> shape.Decoded:
     """The pod of a request as it was sent, before anything was done to it."""
     if request.patch_type == "apply":
-        kind = managed.Kind(ctx.types)
-        applied = serverside.apply(old, request.body, _writer(request), options.is_forced(request), kind)
-        return serverside.read(applied, old, decoder, kind)
+        kind = patch.managed.Kind(ctx.types)
+        applied = patch.serverside.apply(old, request.body, _writer(request), options.is_forced(request), kind)
+        return patch.serverside.read(applied, old, decoder, kind)
     if request.verb == "patch" and old is not None:
         validation = options.one(request, "fieldValidation")
         patched = patch.result(request.patch_type, old, request.body, ctx.types, ctx.version, validation)

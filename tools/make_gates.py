@@ -1,4 +1,4 @@
-"""Makes strategy/tables/gates.json: every feature gate's history, and which gates a server wants on together.
+"""Makes strategy/tables/gates.json: every feature gate's history, which of them touch pods, and which a server wants on together.
 
     python tools/make_gates.py
 
@@ -32,8 +32,9 @@ def text() -> str:
     if unknown:
         raise ValueError(f"required or requiring, but not known: {sorted(unknown)}")
     gates = ",\n".join(f"{json.dumps(name)}: {json.dumps(rows)}" for name, rows in sorted(stages.items()))
+    pods = ",\n".join(json.dumps(name) for name in sorted(source("pods")["gates"]))
     rows = ",\n".join(json.dumps(row) for row in requires)
-    return f'{{"stages": {{\n{gates}\n}},\n"requires": [\n{rows}\n]}}\n'
+    return f'{{"stages": {{\n{gates}\n}},\n"pods": [\n{pods}\n],\n"requires": [\n{rows}\n]}}\n'
 
 
 def histories() -> History:

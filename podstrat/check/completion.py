@@ -91,6 +91,7 @@ def _bash() -> Iterator[str]:
     yield '  elif [[ "$current" == -* ]]; then'
     yield '    COMPREPLY=($(compgen -W "$options --help" -- "$current"))'
     yield "  else"
+    yield "    local IFS=$'\\n'"  # names of files may have blanks in them
     yield '    COMPREPLY=($(compgen -f -- "$current"))'
     yield "  fi"
     yield "}"
@@ -120,7 +121,7 @@ def _fish() -> Iterator[str]:
 
 
 def _kubectl() -> Iterator[str]:
-    """What kubectl runs to complete the words after `kubectl podstrat`: a choice a line, then :0 (or :0 for files too)."""
+    """What kubectl runs to complete `kubectl podstrat`: a choice a line, then :0, which offers files where there are none."""
     yield "#!/bin/sh"
     yield "# kubectl_complete-podstrat: completion of `kubectl podstrat`, called by kubectl"
     yield 'command="$1" previous="" current=""'

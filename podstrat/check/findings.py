@@ -179,8 +179,11 @@ def of_list(document: Document, lines: Callable[[int], str], validation: str) ->
 
 def unreadable(error: YamlError, index: int, source: str, status: bool) -> Result:
     """A document that is no YAML, or none that can become JSON."""
+    from podstrat.check import hints
+
     text = f"error converting YAML to JSON: {error.message}"
-    finding = Finding("YamlError", "", None, error.message, text, error.line, error.column, source=source)
+    hint = hints.of_yaml(error.message, source)
+    finding = Finding("YamlError", "", None, error.message, text, error.line, error.column, hint, source)
     made = not_sent(text) if status else None
     return Result(error.name, index, "", "", error.line, message=text, errors=(finding,), status=made)
 

@@ -39,6 +39,17 @@ def of(finding: Finding, place: Place, value: Any, types: Types) -> str:
     return ""
 
 
+def of_yaml(problem: str, line: str) -> str:
+    """The hint for a line that is no YAML, or an empty text."""
+    if "{{" in line and "}}" in line:
+        return "this is a template: check what it makes, as in helm template DIR | podstrat check -"
+    if "\t" in line[: len(line) - len(line.lstrip())]:
+        return "YAML is indented with spaces; here is a tab"
+    if problem == "mapping values are not allowed in this context" and line.count(": ") > 1:
+        return 'a value that has ": " in it wants quotes'
+    return ""
+
+
 def _close(word: str, choices: list[str]) -> str:
     folded = {choice.lower(): choice for choice in choices}
     if word.lower() in folded:

@@ -107,12 +107,11 @@ class _Matrix:
 
     def _turned(self, release: str) -> Iterator[tuple[str, list[str]]]:
         """The gates that make a difference, and which."""
-        from podstrat.gates import POD_GATES
         from strategy import gates
 
         usual = self._releases[release]
         for gate, stage in sorted(gates.known(release).items()):
-            if gate not in POD_GATES or stage.locked:
+            if gate not in gates.PODS or stage.locked:
                 continue
             setting = _with_its_own(gate, not stage.default, release)
             if setting is None:

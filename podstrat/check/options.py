@@ -60,7 +60,8 @@ def kinds(parser: argparse.ArgumentParser) -> None:
         "--template-path",
         metavar="[KIND[.GROUP]=]PATH",
         action="append",
-        help="where custom resources have pod templates: Rollout=spec.template, JobSet=spec.replicatedJobs[*].template",
+        help="where custom resources have pod templates: Rollout=spec.template, "
+        "JobSet=spec.replicatedJobs[*].template.spec.template",
     )
 
 

@@ -66,11 +66,11 @@ def parse_path(text: str) -> TemplatePath:
     """``Rollout.argoproj.io=spec.template``, ``JobSet=spec.replicatedJobs[*].template.spec.template`` or ``spec.template``."""
     whole, equals, path = text.rpartition("=")
     kind, _, group = whole.partition(".")
-    steps = tuple(re.findall(r"\[\*\]|[^.\[\]]+", path))
-    if not steps or "".join(steps) != path.replace(".", "") or (equals and not kind):
+    if not re.fullmatch(r"\.?[^.\[\]]+(?:\.[^.\[\]]+|\[\*\])*", path) or (equals and not kind):
         raise ValueError(
             f"{text!r} is no template path: write KIND.GROUP=spec.template, KIND=spec.items[*].template or spec.template"
         )
+    steps = re.findall(r"\[\*\]|[^.\[\]]+", path)
     return TemplatePath(kind, group or None, tuple("*" if step == "[*]" else step for step in steps))
 
 

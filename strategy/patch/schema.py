@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from strategy.patch.fieldset import Tree
     from strategy.types import Field, Types
 
-_TABLES: Final = Path(__file__).parent.with_name("tables")
+_TABLES: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "tables")
 
 SCALAR, ANY, OBJECT, MAP, LIST, SET, KEYED = "scalar", "any", "object", "map", "list", "set", "keyed"
 """The forms of a value. LIST is a list that is owned as one value; a SET is told apart by its items, KEYED by keys in them."""
@@ -153,7 +153,8 @@ def _split(word: str) -> tuple[str, str, str]:
 
 @lru_cache(maxsize=8)
 def _table(release: str) -> dict[str, dict[str, str]]:
-    table: dict[str, dict[str, str]] = json.loads((_TABLES / f"schema-{release}.json").read_bytes())
+    with open(os.path.join(_TABLES, f"schema-{release}.json"), "rb") as file:
+        table: dict[str, dict[str, str]] = json.loads(file.read())
     return table
 
 

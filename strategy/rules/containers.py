@@ -165,6 +165,6 @@ def image_whitespace(spec: dict[str, Any], at: str) -> Errors:
     """
     for kind in ("containers", "initContainers"):
         for i, container in enumerate(spec.get(kind) or ()):
-            image = container.get("image", "")
-            if image != image.strip(profiles.SPACES):
+            image = container.get("image")
+            if image and (image[0] in profiles.SPACES or image[-1] in profiles.SPACES):
                 yield field.invalid(f"{at}.{kind}[{i}].image", image, PADDED)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from strategy import field, formats, gotext
 from strategy.context import V1_35, V1_36, V1_37, Context, Pod
 from strategy.field import Errors
 from strategy.rules import health, restarts
+
+if TYPE_CHECKING:
+    import ipaddress
 
 KNOWN_CONDITIONS = ("PodScheduled", "Ready", "Initialized")
 STATUS_LISTS = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
@@ -167,6 +170,8 @@ def _internal_ips(ips: Sequence[Pod]) -> str:
 
 def _family(address: ipaddress.IPv4Address | ipaddress.IPv6Address | None) -> int:
     """4 or 6; an IPv4 address written as an IPv6 one counts as 4."""
+    import ipaddress
+
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is None:
         return 6
     return 4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterator
 
 from strategy import formats, gotext
@@ -24,6 +23,8 @@ def spelling(text: str, at: str, ctx: Context) -> Iterator[str]:
     address = formats.parse_ip(text)
     if address is None:
         return
+    import ipaddress
+
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     plain = str(mapped or address)
     if mapped is not None or formats.ip(text, True):

@@ -177,7 +177,7 @@ def test_a_watcher_that_does_not_read_is_cut_off_and_goes_on_without_a_gap() -> 
             slow.connect((host, int(port)))
             slow.sendall(f"GET {maps}?watch=true&resourceVersion={version} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
             client.send("POST", maps, {"metadata": {"name": "c"}})
-            for number in range(1_700):
+            for number in range(2_500):
                 body = {"data": {"n": str(number), "text": "x" * 10_000}}
                 assert client.send("PATCH", f"{maps}/c", body, "application/merge-patch+json")[0] == 200
             slow.settimeout(60)

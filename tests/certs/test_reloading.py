@@ -144,6 +144,7 @@ def test_many_connections_while_the_files_change(pair: Files) -> None:
     pairs = [leaf() for _ in range(30)]
     known = {fingerprint(each) for each in pairs}
     pair.write(pairs[0])
+    assert pair.served() in known
     done = threading.Event()
     seen: list[str] = []
     failures: list[Exception] = []

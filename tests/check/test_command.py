@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 
 import pytest
@@ -68,6 +69,12 @@ def test_nothing_checked_says_why(podstrat):
     assert done.err == (
         "podstrat: nothing was checked (1 skipped: no pod template is known in this kind); --allow-empty lets that pass\n"
     )
+
+
+def test_a_process_that_is_not_ours_stays_as_it_is(podstrat):
+    before = gc.get_threshold()
+    assert podstrat("check", "-", stdin=GOOD).code == 0
+    assert gc.get_threshold() == before
 
 
 def test_a_bug_is_three(podstrat, monkeypatch):

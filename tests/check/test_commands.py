@@ -321,6 +321,14 @@ def test_bash(podstrat, write):
     assert complete(script, "explain", "po") == ["pod.yaml"]
 
 
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+def test_bash_offers_names_with_blanks_whole(podstrat, write):
+    write("my pod.yaml")
+    script = write("c.bash", podstrat("completion", "bash").out)
+    code = f'source {script}; COMP_WORDS=(podstrat check my); COMP_CWORD=2; _podstrat; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    assert subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True).stdout == "my pod.yaml\n"
+
+
 def test_kubectl_completion(podstrat, write):
     script = write("kubectl_complete-podstrat", podstrat("completion", "kubectl").out)
 

@@ -154,3 +154,28 @@ def test_hints(podstrat: Any, text: str, hint: str | None) -> None:
     hints = [error.get("hint") for error in result["errors"]]
     assert result["errors"], "nothing is wrong"
     assert hint in hints, (hints, result["message"])
+
+
+@pytest.mark.parametrize(
+    "line, hint",
+    [
+        pytest.param(
+            "  name: {{ .Values.name }}",
+            "this is a template: check what it makes, as in helm template DIR | podstrat check -",
+            id="template-of-helm",
+        ),
+        pytest.param(
+            "  {{- toYaml .Values.x | nindent 2 }}",
+            "this is a template: check what it makes, as in helm template DIR | podstrat check -",
+            id="line-of-a-template",
+        ),
+        pytest.param("\tname: web", "YAML is indented with spaces; here is a tab", id="tab"),
+        pytest.param("  name: web: server", 'a value that has ": " in it wants quotes', id="colon-in-a-value"),
+        pytest.param("  name: [web", None, id="no-idea"),
+    ],
+)
+def test_hint_where_it_is_no_yaml(line: str, hint: str | None, podstrat: Any, write: Any) -> None:
+    write("x.yaml", GOOD.replace("  name: web\nspec", f"{line}\nspec"))
+    report = json.loads(podstrat("check", "x.yaml", "-o", "json").out)
+    (error,) = report["results"][0]["errors"]
+    assert (error["type"], error.get("hint")) == ("YamlError", hint)

@@ -281,7 +281,7 @@ def test_choice(value, rest, want):
     assert choice(value, **rest) == want
 
 
-@pytest.mark.parametrize("text", ["", "=spec", "Job=", "a..b[x]", "Job=spec.[0]"])
+@pytest.mark.parametrize("text", ["", "=spec", "Job=", "a..b", "spec.", "a.b[x]", "Job=spec.[0]"])
 def test_no_template_path(text):
     with pytest.raises(ValueError, match="is no template path"):
         selection.parse_path(text)

@@ -67,6 +67,14 @@ def test_a_wrong_flag():
     assert err.splitlines()[-1] == "podstrat check: error: unrecognized arguments: --stric"
 
 
+def test_help_is_as_wide_as_the_terminal():
+    for columns, widest in (("100", 98), ("200", 198), ("nonsense", 78)):
+        done = subprocess.run([*PODSTRAT, "diff", "--help"], capture_output=True, text=True, env=ENVIRON | {"COLUMNS": columns})
+        usage = done.stdout.partition("\n\n")[0].splitlines()
+        assert done.returncode == 0
+        assert widest / 2 < max(map(len, usage)) <= widest
+
+
 def test_a_missing_file():
     assert run("check", "no/pod.yaml") == (2, "", 'podstrat: the path "no/pod.yaml" does not exist\n')
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,12 @@ def test_one_file_is_enough(pyz, write, tmp_path):
     assert from_one_file(pyz, tmp_path / "cache", "--version").stdout.startswith("podstrat ")
 
 
+def test_one_file_says_what_it_does_not_hold(pyz, tmp_path):
+    done = from_one_file(pyz, tmp_path / "cache", "webhook")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is missing: `podstrat webhook` needs pip install 'podstrat[all]'" in done.stderr
+
+
 def test_one_file_without_a_cache(pyz, write, tmp_path):
     (tmp_path / "cache").write_text("no directory")
     assert from_one_file(pyz, tmp_path / "cache", "check", write("good.yaml")).returncode == 0
@@ -121,6 +128,15 @@ def test_the_same_sources_give_the_same_bytes(pyz, tmp_path):
     again = tmp_path / "again.pyz"
     subprocess.run([sys.executable, ROOT / "tools/make_zipapp.py", "--output", again], check=True, capture_output=True)
     assert again.read_bytes() == pyz.read_bytes()
+
+
+def test_make_dist_builds_it():
+    """What would be run; the environment is taken as it is."""
+    argv = ["make", "--dry-run", "--old-file=.venv/.ready", "dist", "transcripts"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=True)
+    *_, zipapp, transcripts = done.stdout.splitlines()
+    assert zipapp.endswith("python tools/make_zipapp.py")
+    assert transcripts.endswith("python tools/make_transcripts.py")
 
 
 # ---- library -------------------------------------------------------------------------------------------
@@ -154,6 +170,11 @@ def test_every_command_has_a_row():
 
 
 # ---- kubectl -------------------------------------------------------------------------------------------
+
+
+def test_the_plugin_is_installed_with_the_command():
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts["kubectl-podstrat"] == scripts["podstrat"] == "podstrat.cli:main"
 
 
 @pytest.mark.skipif(not shutil.which("kubectl"), reason="needs kubectl")

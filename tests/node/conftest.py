@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from podstrat.child import Server
+from tests.node.cluster import Cluster
+
 # How long a test may take before it is given up, in seconds. Nothing waits for this; it is for tests that would wait for ever.
 PATIENCE = 60
 
@@ -18,6 +21,7 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "scenario(*numbers): the rows of the matrix in tests/node/scenarios.py that the test shows"
     )
+    config.addinivalue_line("markers", "patience(seconds): how long the test may take before it is given up")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -28,8 +32,14 @@ def pytest_pyfunc_call(pyfuncitem):
     wanted = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
 
     async def run():
-        async with asyncio.timeout(PATIENCE):
-            await pyfuncitem.obj(**wanted)
+        try:
+            mark = pyfuncitem.get_closest_marker("patience")
+            async with asyncio.timeout(mark.args[0] if mark else PATIENCE):
+                await pyfuncitem.obj(**wanted)
+        finally:
+            for value in wanted.values():
+                if isinstance(value, Cluster):
+                    await value.close()
 
     asyncio.run(run())
     return True
@@ -41,3 +51,16 @@ def root():
     path = Path(tempfile.mkdtemp(prefix="n"))
     yield path
     shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def api_server():
+    """An API server for the tests of the writer, which fails on request."""
+    with Server("--allow-faults") as server:
+        yield server
+
+
+@pytest.fixture
+def cluster(api_server):
+    """That server, with a node of the test's own."""
+    return Cluster(api_server)

@@ -143,13 +143,10 @@ GROUPS = {
 }
 SCENARIOS = {number: title for rows in GROUPS.values() for number, title in rows.items()}
 
-WITH_THE_WRITER = frozenset({65, 76, 79, 80, *range(82, 88), *range(90, 96), 97, 98, 99, 108, 109})
-"""Rows that are about writing to the API server, or about failing pods."""
 CANNOT_RUN: dict[int, str] = {}
 """Rows that need what a test machine does not have, and what that is."""
 REMARKS = {
     14: "directories are looked into, not watched: there are no events to lose",
-    19: "the state and the events; how many writes that is depends on the writer",
     100: "the wall clock is not set: it is shown that nobody asks for it",
     102: "the machine is not suspended: the clock jumps, as CLOCK_BOOTTIME does",
     104: "a limit on the size of files in the place of a full disk",
@@ -175,8 +172,6 @@ class Recorder:
 def state(number, results):
     if number in CANNOT_RUN:
         return f"cannot run here: {CANNOT_RUN[number]}"
-    if number in WITH_THE_WRITER:
-        return "comes with the writer"
     counts = results.get(number, Counter())
     if not counts:
         return "no test"

@@ -29,7 +29,18 @@ def test_only_the_protocols_know_grpc_and_nobody_another_door(path):
         assert not roots & {"grpc", "google"}
 
 
-PURE = ["health", "deadlines", "readings", "reports", "holdings", "claims", "allocations", "status", "conditions", "transitions"]
+PURE = [
+    "health",
+    "deadlines",
+    "readings",
+    "reports",
+    "holdings",
+    "claims",
+    "allocations",
+    "status",
+    "conditions",
+    "transitions",
+]
 
 
 @pytest.mark.parametrize("module", PURE)

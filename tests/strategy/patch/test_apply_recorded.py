@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
@@ -97,10 +97,10 @@ def _applied(request: Request, stored: Any) -> Answer:
     verbs._namespace_matches(pod, request)
     verbs._name_matches(pod, request)
     incoming = verbs.Incoming(pod, [], decoded.seen)
-    plain = replace(request, patch_type="merge", options={k: v for k, v in request.options.items() if k != "force"})
+    plain = request._replace(patch_type="merge", options={k: v for k, v in request.options.items() if k != "force"})
     if stored is None:
         with mock.patch.object(verbs, "_read", return_value=incoming):
-            return _noted(answers.run(replace(plain, verb="create"), None, SERVER).answer, merged.managed, None, request)
+            return _noted(answers.run(plain._replace(verb="create"), None, SERVER).answer, merged.managed, None, request)
     preconditions.unchanged(pod, stored, request)
     with mock.patch.object(verbs, "_incoming", return_value=(stored, incoming)):
         return _noted(answers.run(plain, stored, SERVER).answer, merged.managed, stored, request)
@@ -116,7 +116,7 @@ def _noted(answer: Answer, entries: Any, stored: Any, request: Request) -> Answe
     if not entries:
         del pod["metadata"]["managedFields"]
     changed = pod != stored and not options.is_dry_run(request)
-    return replace(answer, body=pod, effects=(Store(pod),) if changed else ())
+    return answer._replace(body=pod, effects=(Store(pod),) if changed else ())
 
 
 def _clean(answer: Answer) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from strategy import formats, gates, types
@@ -251,7 +249,7 @@ def test_pod_level_resources_are_judged_by_the_gate_alone():
     spec = complete(resources={"limits": {"pods": "1"}})
     old = {"metadata": {}, "spec": spec}
     on = Context(version=(1, 37), gates=gates.enabled("1.37"), types=types.load("1.37"), old=old)
-    off = replace(on, gates=on.gates - {"PodLevelResources"})
+    off = on._replace(gates=on.gates - {"PodLevelResources"})
     assert [error.field for error in podspec.spec(spec, {}, "spec", on)] == ["spec.resources.limits[pods]"]
     assert list(podspec.spec(spec, {}, "spec", off)) == []
 

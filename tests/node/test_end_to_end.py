@@ -1,0 +1,208 @@
+"""The design documents' own plans of end-to-end tests, against `podstrat serve`."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from node import conditions
+from node.simulator import DevicePlugin, DraDriver
+from podstrat.child import Server
+from tests.node.cluster import PODS, STRATEGIC, Cluster, condition, health_of, running
+
+RESOURCE = "example.com/gpu"
+LIFE = "podstrat.dev/simulate"
+
+
+async def train(cluster, *devices, life="Running", **more):
+    """A pod that holds devices of a claim."""
+    pod = await cluster.pod(claims=["gpu"], metadata={"annotations": {LIFE: life, "podstrat.dev/simulate-seconds": "0"}}, **more)
+    await cluster.claim(pod, "gpu", devices or ["gpu-0"])
+    return pod["metadata"]["name"]
+
+
+async def test_an_unhealthy_device_is_reflected_and_so_is_its_recovery(cluster, root):
+    async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root):
+        name = await train(cluster, "gpu-0", "gpu-1")
+        await cluster.until_shown(name, cluster.id("gpu-0"), "Healthy")
+        driver.set("gpu-0", "Unhealthy", "XID 79")
+        found = await cluster.until_shown(name, cluster.id("gpu-0"), "Unhealthy")
+        assert found["status"]["phase"] == "Running"
+        assert health_of(found, cluster.id("gpu-1")) == "Healthy"
+        assert condition(found, conditions.TYPE)["status"] == "False"
+        assert condition(found, conditions.TYPE)["message"] == f"{cluster.id('gpu-0')}: XID 79"
+        driver.set("gpu-0", "Healthy")
+        found = await cluster.until_shown(name, cluster.id("gpu-0"), "Healthy")
+        assert condition(found, conditions.TYPE)["status"] == "True"
+
+
+async def test_the_same_for_a_device_plugin(cluster, root):
+    wants = {"limits": {RESOURCE: "2"}, "requests": {RESOURCE: "2"}}
+    async with running(cluster, root), DevicePlugin(root, RESOURCE, 4) as plugin:
+        made = await cluster.pod(containers=[{"name": "main", "resources": wants}])
+        name = made["metadata"]["name"]
+        # This plugin prefers the last ones.
+        found = await cluster.until_shown(name, "gpu-3", "Healthy", RESOURCE)
+        assert health_of(found, "gpu-2", RESOURCE) == "Healthy"
+        assert plugin.allocated == [("gpu-2", "gpu-3")]
+        plugin.set("gpu-3", "Unhealthy")
+        await cluster.until_shown(name, "gpu-3", "Unhealthy", RESOURCE)
+        await plugin.stop()
+        await cluster.until_shown(name, "gpu-3", "Unknown", RESOURCE)
+
+
+async def test_a_pod_waits_for_more_devices_than_there_are(cluster, root):
+    wants = {"limits": {RESOURCE: "5"}, "requests": {RESOURCE: "5"}}
+    async with running(cluster, root), DevicePlugin(root, RESOURCE, 4) as plugin:
+        name = (await cluster.pod(containers=[{"name": "main", "resources": wants}]))["metadata"]["name"]
+        while not await cluster.events(name):
+            await asyncio.sleep(0.02)
+        (event,) = await cluster.events(name)
+        assert event["message"] == f"Failed to prepare dynamic resources: {RESOURCE}: 5 requested, 4 available"
+        plugin.devices["gpu-4"] = plugin.devices["gpu-0"]._replace(name="gpu-4")
+        plugin.tell()
+        await cluster.until(name, lambda pod: pod["status"]["phase"] == "Running")
+
+
+async def test_quick_flapping_ends_in_the_latest(cluster, root):
+    async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root) as agent:
+        name = await train(cluster)
+        await cluster.until_shown(name, cluster.id("gpu-0"), "Healthy")
+        for number in range(101):
+            driver.set("gpu-0", "Healthy" if number % 2 else "Unhealthy", f"change {number}")
+        found = await cluster.until(name, lambda pod: "change 100" in str(pod["status"]["containerStatuses"]))
+        assert health_of(found, cluster.id("gpu-0")) == "Unhealthy"
+        assert agent.measures.writes["written"] < 50
+
+
+async def test_a_pod_that_failed_before_its_device_was_found_broken(cluster, root):
+    async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root):
+        name = await train(cluster, life="Failed")
+        found = await cluster.until(name, lambda pod: pod["status"]["phase"] == "Failed")
+        assert health_of(found, cluster.id("gpu-0")) == "Healthy"
+        assert found["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 1
+        driver.set("gpu-0", "Unhealthy", "XID 79")
+        await cluster.until_shown(name, cluster.id("gpu-0"), "Unhealthy")
+
+
+async def test_a_crash_looping_pod(cluster, root):
+    async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root):
+        name = await train(cluster, life="CrashLoopBackOff")
+
+        def loops(pod):
+            states = [each.get("state") or {} for each in pod["status"].get("containerStatuses") or ()]
+            return any((state.get("waiting") or {}).get("reason") == "CrashLoopBackOff" for state in states)
+
+        await cluster.until(name, loops)
+        driver.set("gpu-0", "Unhealthy", "XID 79")
+        assert loops(await cluster.until_shown(name, cluster.id("gpu-0"), "Unhealthy"))
+
+
+async def test_a_pod_that_ends_well_and_one_that_is_deleted(cluster, root):
+    async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root):
+        done = await train(cluster, life="Succeeded")
+        found = await cluster.until(done, lambda pod: pod["status"]["phase"] == "Succeeded")
+        assert condition(found, "Ready")["reason"] == "PodCompleted"
+        runs = await train(cluster, "gpu-1")
+        found = await cluster.until(runs, lambda pod: pod["status"]["phase"] == "Running")
+        assert len(driver.prepared) == 1
+        await cluster.call("DELETE", f"{PODS}/{runs}")
+        await cluster.until_gone(runs)
+        assert driver.prepared == {}
+
+
+async def test_a_readiness_gate_follows_the_devices(cluster, root):
+    async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root):
+        name = await train(cluster, spec={"readinessGates": [{"conditionType": conditions.TYPE}]})
+        await cluster.until(name, lambda pod: (condition(pod, "Ready") or {}).get("status") == "True")
+        driver.set("gpu-0", "Unhealthy")
+        await cluster.until(name, lambda pod: condition(pod, "Ready")["status"] == "False")
+
+
+async def test_500_spec_updates_converge(cluster, root):
+    async with running(cluster, root):
+        name = (await cluster.pod())["metadata"]["name"]
+        await cluster.until(name, lambda pod: pod["status"]["phase"] == "Running")
+        seen = []
+        for number in range(500):
+            body = {"spec": {"containers": [{"name": "main", "image": f"train:{number + 2}"}]}}
+            pod = await cluster.call("PATCH", f"{PODS}/{name}", body, STRATEGIC)
+            seen.append(pod["status"]["observedGeneration"])
+        assert pod["metadata"]["generation"] == 501
+        assert seen == sorted(seen)
+        await cluster.until(name, lambda pod: pod["status"]["observedGeneration"] == 501)
+
+
+async def test_conditions_carry_the_generation(cluster, root):
+    async with DraDriver(root, pool=cluster.node), running(cluster, root):
+        name = await train(cluster)
+        await cluster.until_shown(name, cluster.id("gpu-0"), "Healthy")
+        body = {"spec": {"containers": [{"name": "main", "image": "train:2"}]}}
+        await cluster.call("PATCH", f"{PODS}/{name}", body, STRATEGIC)
+        kinds = ("Ready", "ContainersReady", "Initialized", "PodScheduled", conditions.TYPE)
+
+        def all_carry(pod):
+            return all((condition(pod, kind) or {}).get("observedGeneration") == 2 for kind in kinds)
+
+        assert (await cluster.until(name, all_carry))["status"]["observedGeneration"] == 2
+
+
+async def test_the_feature_on_off_and_on_again(cluster, root):
+    """On the node: what is off is left as it is, and followed again when it is on."""
+    async with DraDriver(root, pool=cluster.node) as driver:
+        async with running(cluster, root):
+            name = await train(cluster)
+            await cluster.until_shown(name, cluster.id("gpu-0"), "Healthy")
+        async with running(cluster, root, gates={"ResourceHealthStatus": False}):
+            driver.set("gpu-0", "Unhealthy")
+            found = await cluster.until(name, lambda pod: condition(pod, conditions.TYPE)["status"] == "False")
+            assert health_of(found, cluster.id("gpu-0")) == "Healthy"
+        async with running(cluster, root):
+            await cluster.until_shown(name, cluster.id("gpu-0"), "Unhealthy")
+
+
+@pytest.mark.scenario(97)
+async def test_a_server_whose_gate_is_off_is_noticed(root):
+    """On the server: the field is dropped, which is noticed and not tried again and again."""
+    with Server("--kubernetes-version", "1.34") as server:
+        cluster = Cluster(server)
+        try:
+            async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root) as agent:
+                name = await train(cluster)
+                await cluster.until(name, lambda pod: condition(pod, conditions.TYPE))
+                while "health" not in agent.writer.paused():
+                    await asyncio.sleep(0.02)
+                driver.set("gpu-0", "Unhealthy")
+                found = await cluster.until(name, lambda pod: condition(pod, conditions.TYPE)["status"] == "False")
+                assert health_of(found, cluster.id("gpu-0")) is None
+                assert agent.measures.writes["left out"] == 1
+        finally:
+            await cluster.close()
+
+
+@pytest.mark.parametrize("version", ["1.35", "1.36"])
+async def test_other_releases(root, version):
+    """1.35 has the gate off unless it is switched on; 1.36 takes messages too."""
+    with Server("--kubernetes-version", version, "--feature-gates", "ResourceHealthStatus=true") as server:
+        cluster = Cluster(server)
+        try:
+            async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root) as agent:
+                name = await train(cluster)
+                await cluster.until_shown(name, cluster.id("gpu-0"), "Healthy")
+                driver.set("gpu-0", "Unhealthy", "XID 79")
+                found = await cluster.until_shown(name, cluster.id("gpu-0"), "Unhealthy")
+                takes = version == "1.36"
+                assert ("XID 79" in str(found["status"]["containerStatuses"])) == takes
+                assert agent.writer.paused() == (set() if takes else {"messages"})
+        finally:
+            await cluster.close()
+
+
+async def test_a_pod_on_another_node_is_not_touched(cluster, root):
+    async with running(cluster, root):
+        other = await cluster.pod(node="elsewhere")
+        mine = await cluster.pod()
+        await cluster.until(mine["metadata"]["name"], lambda pod: pod["status"]["phase"] == "Running")
+        found = await cluster.get(other["metadata"]["name"])
+        assert found["metadata"]["resourceVersion"] == other["metadata"]["resourceVersion"]
