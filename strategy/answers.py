@@ -19,6 +19,7 @@ from strategy import (
     status,
     verbs,
     warn,
+    written,
 )
 from strategy.changes import Change
 from strategy.context import V1_35, Context, Pod
@@ -78,7 +79,7 @@ def _create(request: Request, stored: Pod | None, server: Server) -> Outcome:
     judged = verbs.create(request, server.ctx, server.decoder)
     explain = _explainer(request, judged, None, server)
     if judged.errors:
-        return _invalid(judged, server, explain)
+        return _invalid(request, judged, server, explain)
     if request.reviewers is not None:
         shown = shape.printable(judged.pod, judged.seen, server.ctx.types)
         reviewers.confirmed(request, shown, None, judged.warnings)
@@ -101,7 +102,7 @@ def _apply(request: Request, stored: Pod | None, server: Server) -> Outcome:
     judged = verbs.create(request, server.ctx, server.decoder)
     explain = _explainer(request, judged, None, server)
     if judged.errors:
-        return _invalid(judged, server, explain)
+        return _invalid(request, judged, server, explain)
     judged.pod["metadata"].pop("resourceVersion", None)
     pod = shape.printable(judged.pod, judged.seen, server.ctx.types)
     if request.reviewers is not None:
@@ -114,7 +115,7 @@ def _update(request: Request, stored: Pod | None, server: Server) -> Outcome:
     judged = UPDATES[request.subresource](request, stored, server.ctx, server.decoder)
     explain = _explainer(request, judged, stored, server)
     if judged.errors:
-        return _invalid(judged, server, explain)
+        return _invalid(request, judged, server, explain)
     pod = shape.printable(judged.pod, judged.seen, server.ctx.types)
     if stored is not None and "managedFields" in pod["metadata"]:
         pod["metadata"]["managedFields"] = patch.managed.settled(pod, stored)
@@ -196,9 +197,10 @@ def _accepted(
     return Outcome(Answer(code, pod, warn.headers(judged.warnings), effects), pod, explain=explain)
 
 
-def _invalid(judged: Judged, server: Server, explain: Callable[[], tuple[Change, ...]]) -> Outcome:
+def _invalid(request: Request, judged: Judged, server: Server, explain: Callable[[], tuple[Change, ...]]) -> Outcome:
     name = judged.pod["metadata"].get("name", "")
-    error = errors.invalid_pod(name, judged.errors, server.ctx.version)
+    found = judged.errors if request.verb == "patch" else written.placed(judged.errors, request.body)
+    error = errors.invalid_pod(name, found, server.ctx.version)
     answer = Answer(error.code, status.failure(error), warn.headers(judged.warnings))
     return Outcome(answer, judged.pod, tuple(error.errors), error, explain)
 

@@ -68,7 +68,7 @@ class Findings:
             yield self._finding("BadRequest" if outcome.code == 400 else outcome.refusal.reason or "InternalError", reason)
 
     def _field_error(self, error: FieldError) -> Finding:
-        place = self._written(error.where)
+        place = error.where
         # Of a key that is wrong the server shows the key as the value.
         key = bool(place) and error.value == place[-1] and isinstance(error.value, str)
         line, column = self._mark(place, key)
@@ -109,15 +109,6 @@ class Findings:
 
         hint = hints.of(finding, place, self._each.value, self._judge.engine.context.types)
         return finding._replace(hint=hint) if hint else finding
-
-    def _written(self, place: Place) -> Place:
-        """Requests that nobody wrote are the limits: there the fault was written."""
-        if "requests" in place and places.found(place, self._each.value) != place:
-            i = place.index("requests")
-            limit = (*place[:i], "limits", *place[i + 1 :])
-            if places.found(limit, self._each.value) == limit:
-                return limit
-        return place
 
     def _mark(self, place: Place, key: bool = False) -> places.Mark:
         return places.mark(self._document, self._each.at, place, key)

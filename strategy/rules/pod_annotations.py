@@ -108,9 +108,10 @@ def _apparmor(pod: Pod, annotations: dict[str, str]) -> Errors:
             continue
         name = key.removeprefix(APPARMOR)
         if name not in _container_names(pod["spec"]):
-            yield field.invalid(f"metadata.annotations[{key}]", name, "container not found")
+            yield field.invalid(f"metadata.annotations[{key}]", name, "container not found", ("metadata", "annotations", key))
         if apparmor_field(profile) is None and profile:
-            yield field.invalid(f"metadata.annotations[{key}]", profile, f'invalid AppArmor profile name: "{profile}"')
+            text, place = f'invalid AppArmor profile name: "{profile}"', ("metadata", "annotations", key)
+            yield field.invalid(f"metadata.annotations[{key}]", profile, text, place)
 
 
 def _container_names(spec: Pod) -> Iterator[str]:
@@ -145,10 +146,12 @@ def updates(pod: Pod, old: Pod, ctx: Context) -> Errors:
 def _kept(annotations: dict[str, str], stored: dict[str, str]) -> Errors:
     for key in annotations:
         if key.startswith(APPARMOR) and key not in stored:
-            yield field.forbidden(f"metadata.annotations[{key}]", "may not add AppArmor annotations")
+            place = ("metadata", "annotations", key)
+            yield field.forbidden(f"metadata.annotations[{key}]", "may not add AppArmor annotations", place)
     for key in stored:
         if key.startswith(APPARMOR) and annotations.get(key) != stored[key]:
-            yield field.forbidden(f"metadata.annotations[{key}]", "may not remove or update AppArmor annotations")
+            place = ("metadata", "annotations", key)
+            yield field.forbidden(f"metadata.annotations[{key}]", "may not remove or update AppArmor annotations", place)
     if annotations.get(MIRROR) != stored.get(MIRROR):
         change = "add" if MIRROR not in stored else "remove or update"
         yield field.forbidden(f"metadata.annotations[{MIRROR}]", f"may not {change} mirror pod annotation")

@@ -129,24 +129,30 @@ def requirements(asked: dict[str, Any], at: str, spec: dict[str, Any], ctx: Cont
     for name, text in limits.items():
         if name in RESIZABLE:
             compute = True
-        yield from _amount(name, text, f"{at}.limits[{name}]", ctx, name_rule)
+        yield from _placed(_amount(name, text, f"{at}.limits[{name}]", ctx, name_rule), at, "limits", name)
         if name.startswith(HUGEPAGES):
             pages = True
-            yield from _whole_pages(name, text, f"{at}.limits[{name}]", ctx)
+            yield from _placed(_whole_pages(name, text, f"{at}.limits[{name}]", ctx), at, "limits", name)
     for name, text in requests.items():
         if name in RESIZABLE:
             compute = True
-        yield from _amount(name, text, f"{at}.requests[{name}]", ctx, name_rule)
+        yield from _placed(_amount(name, text, f"{at}.requests[{name}]", ctx, name_rule), at, "requests", name)
         limit = limits.get(name)
         if limit != text:
-            yield from _unlike_limit(name, text, limit, at)
+            yield from _placed(_unlike_limit(name, text, limit, at), at, "requests", name)
         if name.startswith(HUGEPAGES):
             pages = True
-            yield from _whole_pages(name, text, f"{at}.requests[{name}]", ctx)
+            yield from _placed(_whole_pages(name, text, f"{at}.requests[{name}]", ctx), at, "requests", name)
     if pages and not compute:
         yield field.forbidden(at, HUGEPAGES_ALONE)
     if asked.get("claims"):
         yield from _claims(asked["claims"], f"{at}.claims", spec)
+
+
+def _placed(errors: Errors, at: str, kind: str, name: str) -> Errors:
+    """Errors about one amount, with its place: the name can be any text, so that the path does not always show it."""
+    for error in errors:
+        yield error._replace(place=(*field.place_of(at), kind, name))
 
 
 def _amount(name: str, text: str, path: str, ctx: Context, name_rule: NameRule) -> Errors:
@@ -166,14 +172,12 @@ def _unlike_limit(name: str, text: str, limit: str | None, at: str) -> Errors:
     """A request is at most the limit; what cannot be overcommitted has a limit, and requests exactly that."""
     if limit is None:
         if not traits(name).overcommit:
-            yield field.required(f"{at}.limits", NEEDS_LIMIT, field.place_of(f"{at}.requests[{name}]"))
+            yield field.required(f"{at}.limits", NEEDS_LIMIT)
     elif traits(name).overcommit:
         if quantity.parse(text) > quantity.parse(limit):
-            place = field.place_of(f"{at}.requests[{name}]")
-            yield field.invalid(f"{at}.requests", text, f"must be less than or equal to {name} limit of {limit}", place)
+            yield field.invalid(f"{at}.requests", text, f"must be less than or equal to {name} limit of {limit}")
     elif quantity.parse(text) != quantity.parse(limit):
-        place = field.place_of(f"{at}.requests[{name}]")
-        yield field.invalid(f"{at}.requests", text, f"must be equal to {name} limit of {limit}", place)
+        yield field.invalid(f"{at}.requests", text, f"must be equal to {name} limit of {limit}")
 
 
 def _whole_pages(name: str, text: str, path: str, ctx: Context) -> Errors:

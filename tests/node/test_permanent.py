@@ -145,16 +145,18 @@ async def test_200_pods_leave_nothing_behind(cluster, root):
     async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root, **ON) as agent:
         before = len(os.listdir("/proc/self/fd"))
         tasks = len(asyncio.all_tasks())
-        pods = [(await failing(cluster, driver, Failure("no", True)))[0] for _ in range(200)]
-        for pod in pods:
-            await failed(cluster, pod)
+        names = []
+        for _ in range(25):
+            made = await asyncio.gather(*(failing(cluster, driver, Failure("no", True)) for _ in range(8)))
+            names += [pod["metadata"]["name"] for pod, _ in made]
+        url = f"{PODS}?fieldSelector=spec.nodeName%3D{cluster.node}"
+        while not all(each["status"]["phase"] == "Failed" for each in (await cluster.call("GET", url))["items"]):
+            await asyncio.sleep(0.1)
         assert driver.prepared == {}
-        for pod in pods:
-            await cluster.call("DELETE", f"{PODS}/{pod['metadata']['name']}")
-        for pod in pods:
-            await cluster.until_gone(pod["metadata"]["name"])
-        while agent.claims.uids():
-            await asyncio.sleep(0.02)
+        for start in range(0, 200, 8):
+            await asyncio.gather(*(cluster.call("DELETE", f"{PODS}/{name}") for name in names[start : start + 8]))
+        while agent.claims.uids() or (await cluster.call("GET", url))["items"]:
+            await asyncio.sleep(0.1)
         assert (agent.preparing.tasks(), agent.preparing.records(), len(agent.preparing._pods)) == (0, 0, 0)
         assert agent.keeper.prepared.rows() == []
         assert len(agent.writer._pods) == 0
