@@ -4,21 +4,26 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Two processes at a time; the tests of one file share what they start, so they stay together.
+TWO := --numprocesses=2 --dist=loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-all lint format bench compare mutate transcripts protos lock wheel dist clean
+.PHONY: help up test test-all fuzz lint format bench compare mutate transcripts protos lock wheel dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-up: $(READY) ## An API server on this machine with a small scene in it; Ctrl-C ends it
+up: $(READY) ## The whole system on this machine, with a story in it; Ctrl-C ends it
 	@$(BIN)/podstrat up
 
 test: lint ## Lint, types, import contracts, tests with the coverage of strategy/
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest $(TWO) --cov --cov-report=term
 
 test-all: lint ## The same, with the tests that take long
-	$(BIN)/python -m pytest --cov --cov-report=term -m ""
+	$(BIN)/python -m pytest $(TWO) --cov --cov-report=term -m ""
+
+fuzz: $(READY) ## 200,000 generated bodies through the webhook; PODSTRAT_FUZZ=N for another number
+	$(BIN)/python -m pytest -m long -q tests/webhook/test_fuzz.py
 
 lint: $(READY) ## Lint, formatting, types, import contracts
 	$(BIN)/ruff check .
@@ -30,10 +35,11 @@ format: $(READY) ## Format the code and mend what the linter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) ## Measure the engine, the check and the embedded server, as ratios within one run
+bench: $(READY) ## Measure the engine, the check, the embedded server and the webhook, as ratios within one run
 	$(BIN)/python bench/engine.py
 	$(BIN)/python bench/check.py
 	$(BIN)/python bench/apiserver.py
+	$(BIN)/python bench/webhook.py
 
 compare: $(READY) ## Compare offline checks with the recorded answers of a real server
 	$(BIN)/python tools/compare_validators.py

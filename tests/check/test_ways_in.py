@@ -132,7 +132,7 @@ def test_the_same_sources_give_the_same_bytes(pyz, tmp_path):
 
 def test_make_dist_builds_it():
     """What would be run; the environment is taken as it is."""
-    argv = ["make", "--dry-run", "--old-file=.venv/.ready", "dist", "transcripts"]
+    argv = ["make", "--dry-run", "--no-print-directory", "--old-file=.venv/.ready", "dist", "transcripts"]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=True)
     *_, zipapp, transcripts = done.stdout.splitlines()
     assert zipapp.endswith("python tools/make_zipapp.py")
