@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -22,7 +23,7 @@ from node.allocations import Allocations
 from node.api import Api
 from node.backoff import Backoff
 from node.checkpoint import Checkpoint
-from node.claims import Claims
+from node.claims import Claims, Share
 from node.claims import Settings as ClaimSettings
 from node.clock import BootClock, Clock, boot_id
 from node.credentials import Credentials
@@ -77,7 +78,7 @@ class Agent:
         self._stopped.set()
 
     async def run(self) -> None:
-        with Lock(self.settings.state / "lock"):
+        with Lock(self.settings.state / "lock", self.settings.node, self.api.credentials.address):
             async with AsyncExitStack() as stack:
                 stack.push_async_callback(self.api.close)
                 served = pages.Pages({"/healthz": self._healthz, "/readyz": self._readyz, "/metrics": self._metrics})
@@ -119,61 +120,44 @@ class Agent:
         return int(answer.body.get("major") or 0), int(digits or 0)
 
     async def _assemble(self, stack: AsyncExitStack) -> None:
-        settings, gate = self.settings, self.settings.gate
+        settings = self.settings
         self.owner = self.role.name == roles.OWNER
-        sources_needed = frozenset({"pods", "claims"}) if self.owner else frozenset({"pods", "claims", "plugins"})
-        self.claims = Claims(
-            ClaimSettings(settings.node, extended=self.version >= (1, 37), sources=sources_needed),
-            self.health.look,
-            self.health.is_remembered,
-        )
-        self.duties = duties.Settings(
-            owner=self.owner,
-            health=gate("ResourceHealthStatus"),
-            status=status.Settings(
-                cdi=gate("CDIResourceID"),
-                messages=gate("ResourceHealthStatusMessage"),
-                pod_level=gate("PodLevelResourceHealth"),
-                observed_generation=gate("PodObservedGenerationTracking"),
-            ),
-        )
-        self.drivers = Drivers(
-            DriverSettings(
-                registry=settings.root / "plugins_registry",
-                device_plugins=settings.root / "device-plugins" if self.owner else None,
-                bystander=None if self.owner else settings.listen_to,
-                documents=gate("NodeHealth"),
-            ),
-            self.clock,
-            self.random,
-        )
-        self.writer = Writer(
-            self.api, self._plan, self, self.clock, self.random, settings=settings.writing, measures=self.measures, note=logs.say
-        )
+        needed = frozenset({"pods", "claims"} if self.owner else {"pods", "claims", "plugins"})
+        about_claims = ClaimSettings(settings.node, extended=self.version >= (1, 37), sources=needed)
+        self.claims = Claims(about_claims, self.health.look, self.health.is_remembered)
+        self.duties = _duties(settings, self.owner)
+        self.drivers = Drivers(_about_drivers(settings, self.owner), self.clock, self.random)
+        self.pods_source = sources.pods(self.api, settings.node)
+        self.claims_source = sources.claims(self.api)
+        self.kubelet = Kubelet(str(settings.root / "pod-resources" / "kubelet.sock"), self.claims, self.clock)
         self.recorder = Recorder(self.api, settings.node, self.clock, self._now, self.random, self.measures)
-        self.preparing = preparing.Preparing(
+        self.writer = Writer(
+            self.api, self._plan, self, self.clock, self.random, settings=settings.writing, measures=self.measures, note=logs.warn
+        )
+        self.preparing = self._preparing()
+        stack.push_async_callback(self.preparing.close)
+        self.stand_in = StandIn(self.api, self.claims, self.preparing, self.clock, self.random)
+        checkpoint = Checkpoint(settings.state / "health", boot_id())
+        prepared = self.preparing if self.owner else None
+        self.keeper = feed.Keeper(checkpoint, self.health, self.allocations, self.clock, self.wall, prepared=prepared)
+        for note in self.keeper.load():
+            logs.warn(note)
+        self.tables = Tables(self)
+
+    def _preparing(self) -> preparing.Preparing:
+        return preparing.Preparing(
             self.drivers,
             self.claims,
             self.allocations,
             self.health,
             self.clock,
             self.random,
-            settings=_with_gate(settings.preparing, gate(preparing.GATE)),
+            settings=replace(self.settings.preparing, permanent=self.settings.gate(preparing.GATE)),
             save=lambda: self.keeper.save(),
             wake=self._touch,
             tell=self._complain,
             count=lambda what: self.measures.prepares.update([what]),
         )
-        stack.push_async_callback(self.preparing.close)
-        self.stand_in = StandIn(self.api, self.claims, self.preparing, self.clock, self.random)
-        checkpoint = Checkpoint(settings.state / "health", boot_id())
-        self.keeper = feed.Keeper(
-            checkpoint, self.health, self.allocations, self.clock, self.wall, prepared=self.preparing if self.owner else None
-        )
-        for note in self.keeper.load():
-            logs.say(note, logging.WARNING)
-        self.kubelet = Kubelet(str(settings.root / "pod-resources" / "kubelet.sock"), self.claims, self.clock)
-        self.tables = Tables(self)
 
     async def _work(self, stack: AsyncExitStack, port: int) -> None:
         """Everything at once, until one of it fails, which is a bug, or we are told to stop."""
@@ -188,7 +172,7 @@ class Agent:
             self.writer.run(),
         ]
         if self.owner:
-            work += [self.preparing.bugs()]
+            work += [self.preparing.bugs(), self._beware_of_kubelets()]
         else:
             work += [self._follow_kubelet()]
         if self.settings.simulate_lifecycle:
@@ -206,7 +190,7 @@ class Agent:
                     task.result()
             await self.writer.drain(self.settings.shutdown)
             if note := await self.keeper.save():
-                logs.say(note, logging.WARNING)
+                logs.warn(note)
         finally:
             self.running = False
             for task in tasks:
@@ -227,10 +211,17 @@ class Agent:
                 each.cancel()
             await asyncio.gather(task, stopping, return_exceptions=True)
 
+    async def _beware_of_kubelets(self) -> None:
+        """A kubelet that comes later takes over: we end, and say why. (The socket for device plugins is our own by now.)"""
+        while True:
+            await self.clock.sleep(self.settings.recheck)
+            if kubelet := roles.on_this_machine(self.settings.root, roles.SOCKETS[:1]):
+                raise roles.Conflict(f"a kubelet has come, and the status of its pods is its own: {kubelet}")
+
     # What is heard
 
     async def _follow_pods(self) -> None:
-        async with aclosing(watch.changes(sources.pods(self.api, self.settings.node), self.clock, self.random)) as changes:
+        async with aclosing(watch.changes(self.pods_source, self.clock, self.random, logs.warn)) as changes:
             async for change in changes:
                 if change.kind == "seen":
                     self.seen(change.object)
@@ -240,7 +231,7 @@ class Agent:
                     self._listed("pods")
 
     async def _follow_claims(self) -> None:
-        async with aclosing(watch.changes(sources.claims(self.api), self.clock, self.random)) as changes:
+        async with aclosing(watch.changes(self.claims_source, self.clock, self.random, logs.warn)) as changes:
             async for kind, claim in changes:
                 now = self.clock.now()
                 if kind == "seen":
@@ -264,7 +255,7 @@ class Agent:
                 self.measures.transitions.update(self.health.look(device, now).health for device in wake.changed)
                 self._touch(wake.pods)
                 for note in wake.notes:
-                    logs.say(note, logging.WARNING)
+                    logs.warn(note)
 
     async def _noticed(self, events: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
         """The events as they come. A driver that comes, goes or first speaks may be what a pod waits for."""
@@ -307,8 +298,8 @@ class Agent:
                 for event in told.events:
                     await self._overheard.put(event)
                 if told.note:
-                    logs.say(told.note, logging.WARNING)
-                if first:
+                    logs.warn(told.note)
+                if first and self.claims.stale_since is None:
                     first = False
                     self._listed("plugins")
                 self._touch(told.pods)
@@ -356,7 +347,7 @@ class Agent:
 
     # What is written
 
-    def _share(self, uid: str) -> Any:
+    def _share(self, uid: str) -> Share | None:
         share = self.claims.share(uid, self.clock.now())
         if share is None or self.owner:
             return share
@@ -409,7 +400,7 @@ class Agent:
 
     async def _keep(self) -> None:
         async for note in self.keeper.run():
-            logs.say(note, logging.WARNING)
+            logs.warn(note)
 
     # What is asked
 
@@ -436,6 +427,12 @@ class Agent:
         yield "pods", "Pods of this node.", [({}, float(len(self.claims.uids())))]
         yield "backlog", "Pods that wait for their status to be written.", [({}, float(self.writer.backlog()))]
         yield "holding", "1 while nothing can be written.", [({}, float(bool(self.writer.holding)))]
+        silence = [
+            ({"kind": kind}, self.clock.now() - source.heard)
+            for kind, source in (("pods", self.pods_source), ("claims", self.claims_source))
+            if source.heard is not None
+        ]
+        yield "silence_seconds", "Since the API server last said something about objects of a kind.", silence
         yield "role", "Which role it has.", [({"role": self.role.name}, 1.0)]
 
     def names(self, uids: Iterable[str]) -> list[str]:
@@ -456,8 +453,23 @@ class Agent:
         return lifecycle.text(self.wall())
 
 
-def _with_gate(settings: preparing.Settings, permanent: bool) -> preparing.Settings:
-    return preparing.Settings(permanent, settings.first_retry, settings.longest_retry, settings.timeout, settings.at_once)
+def _duties(settings: Settings, owner: bool) -> duties.Settings:
+    about = status.Settings(
+        cdi=settings.gate("CDIResourceID"),
+        messages=settings.gate("ResourceHealthStatusMessage"),
+        pod_level=settings.gate("PodLevelResourceHealth"),
+        observed_generation=settings.gate("PodObservedGenerationTracking"),
+    )
+    return duties.Settings(owner=owner, health=settings.gate("ResourceHealthStatus"), status=about)
+
+
+def _about_drivers(settings: Settings, owner: bool) -> DriverSettings:
+    return DriverSettings(
+        registry=settings.root / "plugins_registry",
+        device_plugins=settings.root / "device-plugins" if owner else None,
+        bystander=None if owner else settings.listen_to,
+        documents=settings.gate("NodeHealth"),
+    )
 
 
 def _version(pod: Object) -> int:

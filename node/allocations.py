@@ -23,6 +23,10 @@ class Allocations:
     def of(self, uid: str) -> Given:
         return self._pods.get(uid, {})
 
+    def uids(self) -> set[str]:
+        """The pods that have something."""
+        return set(self._pods)
+
     def free(self, resource: str, usable: Iterable[str]) -> list[str]:
         """Those of the usable devices that nobody has, in order."""
         return sorted(each for each in set(usable) if (resource, each) not in self._owners)

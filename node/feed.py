@@ -93,6 +93,7 @@ class Keeper:
         self.prepared = prepared
         self.failing = False
         self._saving = asyncio.Lock()
+        self._next: asyncio.Task[str | None] | None = None
 
     def load(self) -> list[str]:
         """Takes up what was saved before the restart. The result is for the log."""
@@ -114,7 +115,15 @@ class Keeper:
 
     async def save(self) -> str | None:
         """Saves now. A note, if that begins to fail or succeeds again: what is known stays known meanwhile."""
-        async with self._saving:  # one after the other, or an older state could come to lie over a newer one
+        # One after the other, or an older state could come to lie over a newer one; and those who come while one waits for its
+        # turn are served by the same.
+        if self._next is None:
+            self._next = asyncio.ensure_future(self._in_turn())
+        return await asyncio.shield(self._next)
+
+    async def _in_turn(self) -> str | None:
+        async with self._saving:
+            self._next = None
             return await self._save()
 
     async def _save(self) -> str | None:

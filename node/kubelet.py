@@ -43,11 +43,15 @@ class Kubelet:
         self._asked.set()
 
     async def run(self) -> AsyncGenerator[Told, None]:
+        """What it says, when that is news. The first answer is, whatever it is."""
+        first = True
         while True:
             self._asked.clear()
             told = await self.ask()
-            if told.pods or told.note or told.events:
+            answered = self.claims.stale_since is None
+            if told.pods or told.note or told.events or (first and answered):
                 yield told
+            first = first and not answered
             await self._pause()
 
     async def ask(self) -> Told:

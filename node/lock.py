@@ -1,9 +1,17 @@
-"""One writer per node: whoever holds the lock. It goes with the process that has it, however that ends."""
+"""One writer per node: whoever holds the lock. It goes with the process that has it, however that ends.
+
+There are two of them: a file in the state directory, which also holds between containers that share it, and a name that only one
+process of this machine can have, which also holds where two were given different directories.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import socket
+import sys
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 
@@ -13,24 +21,39 @@ class Taken(Exception):
 
 
 class Lock:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, node: str, server: str) -> None:
         self.path = path
+        self.node = node
+        self._name = f"\0podstrat-node-{sha256(f'{node} {server}'.encode()).hexdigest()[:32]}"
         self._handle = -1
+        self._socket: socket.socket | None = None
 
     def __enter__(self) -> Lock:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._take_name()
         except OSError:
-            holder = os.read(handle, 32).decode(errors="replace").strip()
-            os.close(handle)
-            raise Taken(f"{self.path}: a node writer runs already{f' (process {holder})' if holder else ''}") from None
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
-        self._handle = handle
+            holder = os.read(self._handle, 32).decode(errors="replace").strip()
+            self._close()
+            who = f" (process {holder})" if holder and holder != str(os.getpid()) else ""
+            raise Taken(f"{self.path}: a node writer runs already for {self.node}{who}") from None
+        os.ftruncate(self._handle, 0)
+        os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._close()
+
+    def _take_name(self) -> None:
+        if sys.platform == "linux":  # elsewhere there are no such names
+            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._socket.bind(self._name)
+
+    def _close(self) -> None:
         # The file stays: removing it would let two processes lock two files of one name.
-        os.close(self._handle)
+        if self._socket is not None:
+            self._socket.close()
+        with suppress(OSError):
+            os.close(self._handle)

@@ -36,3 +36,7 @@ def to_stderr(level: str) -> None:
 
 def say(message: str, level: int = logging.INFO, **fields: Any) -> None:
     LOG.log(level, message, extra={"fields": fields})
+
+
+def warn(message: str) -> None:
+    say(message, logging.WARNING)

@@ -152,12 +152,12 @@ class Preparing:
                 if goal is not None:
                     pod.task = asyncio.ensure_future(self._work(uid, pod))
                 elif self.claims.pod(uid) is None:
-                    del self._pods[uid]
+                    self._forget(uid)
 
     def look_at_all(self) -> None:
         """Drivers have come or gone, or all sources were listed: those that wait for something try again."""
         known = set(self.claims.uids().values())
-        held = {uid for record in self._records.values() for uid in record.pods}
+        held = {uid for record in self._records.values() for uid in record.pods} | self.allocations.uids()
         for pod in self._pods.values():
             pod.hurry = True
         self.look([*known, *sorted(held - known)])
@@ -235,8 +235,7 @@ class Preparing:
         finally:
             pod.task = None
             if self.claims.pod(uid) is None and self.released(uid):
-                self._pods.pop(uid, None)
-                self._stopped.discard(uid)
+                self._forget(uid)
             self._wake([uid])
 
     async def _pause(self, uid: str, pod: _Pod, goal: str, seconds: float) -> None:
@@ -405,6 +404,10 @@ class Preparing:
         record.drivers.discard(driver)
         record.done.discard(driver)
         return None
+
+    def _forget(self, uid: str) -> None:
+        self._pods.pop(uid, None)
+        self._stopped.discard(uid)
 
     def _complain(self, uid: str, pod: _Pod, text: str) -> None:
         if pod.told != text:

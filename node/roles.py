@@ -45,9 +45,9 @@ def decide(asked: str, kubelet: str | None, *, simulate: bool) -> Role:
     return Role(BESIDE, kubelet) if kubelet else Role(OWNER, "there is no kubelet")
 
 
-def on_this_machine(root: Path) -> str | None:
+def on_this_machine(root: Path, sockets: tuple[str, ...] = SOCKETS) -> str | None:
     """The kubelet's own sockets, if somebody listens on one."""
-    for name in SOCKETS:
+    for name in sockets:
         if deviceplugin.answers(root / name):
             return f"it listens on {root / name}"
     return None

@@ -46,6 +46,8 @@ class Settings:
     """Written when all drivers that were there are being asked, with the address of the metrics."""
     shutdown: float = 5.0
     """Seconds that a write that is under way has to end when we are told to stop."""
+    recheck: float = 30.0
+    """Seconds between two looks whether a kubelet has come."""
     writing: writer.Settings = field(default_factory=writer.Settings)
     preparing: preparing.Settings = field(default_factory=preparing.Settings)
 

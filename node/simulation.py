@@ -27,28 +27,16 @@ import signal
 import stat
 import sys
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
 from typing import TextIO
 
 from node.clock import BootClock, Clock
+from node.options import arguments
 from node.protocols import streams
 from node.reports import HEALTHY, UNHEALTHY, UNKNOWN, Reading
 from node.simulator import DevicePlugin, DraDriver, Failure, Simulated
 
 OK, USAGE = 0, 2
 STREAMS = {"v1": streams.V1, "v1alpha1": streams.V1ALPHA1, "newer": streams.NEWER, "older": streams.OLDER}
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--root", type=Path, default=Path("/var/lib/kubelet"), help="the kubelet's directory (%(default)s)")
-    parser.add_argument("--driver", metavar="NAME", help="be a DRA driver of this name")
-    parser.add_argument("--resource", metavar="NAME", help="be a device plugin for this resource")
-    parser.add_argument("--devices", type=int, default=8, metavar="N", help="so many, gpu-0 and on (%(default)s)")
-    parser.add_argument("--pool", default="node-1", help="the pool of the DRA driver's devices (%(default)s)")
-    parser.add_argument("--health", nargs="*", choices=STREAMS, default=["v1"], help="the health services it has (v1)")
-    parser.add_argument("--prepares", nargs="*", choices=("v1", "v1beta1"), default=["v1"], help="the versions of DRA (v1)")
-    parser.add_argument("--refresh", type=float, default=10.0, metavar="SECONDS", help="report so often (%(default)s)")
-    parser.add_argument("--script", metavar="FILE", default="-", help="the lines; - is standard input, which is the default")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from node.preparing import Preparing
 from node.watch import Unavailable
 from node.writer import Server
 
+MERGE = "application/merge-patch+json"
 DONE = (200, 202, 404, 409)
 """The pod is gone, or is not the one it was."""
 
@@ -66,8 +67,18 @@ class StandIn:
         await asyncio.Event().wait()
 
     async def _made(self, node: Object) -> bool:
+        path = "/api/v1/nodes"
+        condition = {
+            "type": "Ready",
+            "status": "True",
+            "reason": "Simulated",
+            "message": "the node writer stands in for a kubelet",
+        }
+        status = {"status": {"conditions": [condition], "nodeInfo": {"kubeletVersion": "podstrat"}}}
         try:
-            answer = await self.server.request("POST", "/api/v1/nodes", node)
+            answer = await self.server.request("POST", path, node)
+            if answer.code == 201:
+                await self.server.request("PATCH", f"{path}/{node['metadata']['name']}/status", status, MERGE)
         except Unavailable:
             return False
         return answer.code in (201, 403, 409)

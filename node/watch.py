@@ -5,7 +5,7 @@ How to list and to watch is the Source's business: nothing here talks to a serve
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from random import Random
 from typing import Literal, NamedTuple, Protocol
@@ -40,8 +40,11 @@ class Change(NamedTuple):
     object: Object
 
 
-async def changes(source: Source, clock: Clock, random: Random) -> AsyncGenerator[Change, None]:
-    """What changes, each thing once, whatever becomes of the connection."""
+async def changes(
+    source: Source, clock: Clock, random: Random, note: Callable[[str], None] = lambda text: None
+) -> AsyncGenerator[Change, None]:
+    """What changes, each thing once, whatever becomes of the connection. A trouble is noted once for as long as it lasts."""
+    noted = ""
     backoff = Backoff(0.5, 30.0, random)
     known: dict[str, Object] = {}
     version = ""
@@ -55,13 +58,16 @@ async def changes(source: Source, clock: Clock, random: Random) -> AsyncGenerato
             async with aclosing(source.watch(version)) as events:
                 async for kind, object in events:
                     backoff.reset()
+                    noted = ""
                     version = object["metadata"]["resourceVersion"]
                     if (taken := _taken(known, kind, object)) is not None:
                         yield taken
         except Expired:
             version = ""
-        except Unavailable:
-            pass
+        except Unavailable as why:
+            if str(why) != noted:
+                noted = str(why)
+                note(noted)
         # Also after a watch that ended well, lest a server that ends each at once be asked without a pause.
         await clock.sleep(backoff.next())
 

@@ -247,7 +247,10 @@ class Writer:
         plan = self.compose(uid, self._without(pod))
         if self._paused > self.clock.now():
             self.wake_at(uid, self._paused)
-        if plan is None or not plan.patch:
+        if plan is None:
+            self._pods.pop(uid, None)
+            return True
+        if not plan.patch:
             return True
         meta = plan.pod["metadata"]
         path = sources.pod_path(meta["namespace"], meta["name"], "status")

@@ -1,4 +1,4 @@
-"""A `podstrat serve` as a child process: started, waited for, stopped. For tests and for `podstrat up`."""
+"""A `podstrat serve` as a child process: started, waited for, stopped. For tests."""
 
 from __future__ import annotations
 

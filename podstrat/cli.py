@@ -43,7 +43,7 @@ COMMANDS = {
         "podstrat.check.health", "the health of the devices that a running pod's containers were given", brief=True
     ),
     "demo": Command("podstrat.demo", "a pod's life through the engine, in the terminal"),
-    "up": Command("podstrat.up", "an API server on this machine with a small scene in it"),
+    "up": Command("podstrat.up.command", "the whole system on this machine: server, webhook, node, GPUs, and a story"),
     "serve": Command("podstrat.serve", "an API server for tests and laptops, with the real pod strategy"),
     "webhook": Command("podstrat.webhook", "the admission webhook for a real cluster"),
     "node": Command("podstrat.node", "device health and observedGeneration into the status of this node's pods"),

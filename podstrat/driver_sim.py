@@ -20,17 +20,17 @@ from __future__ import annotations
 
 import argparse
 
+from node import options
 from podstrat import exits
-
-try:
-    from node import simulation
-except ModuleNotFoundError as missing:
-    raise exits.BadArguments(f"{missing.name} is missing: pip install 'podstrat[node]'") from None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    simulation.arguments(parser)
+    options.arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    try:
+        from node import simulation
+    except ModuleNotFoundError as error:
+        raise exits.BadArguments(f"{error.name} is missing: pip install 'podstrat[node]'") from None
     return simulation.run(args)

@@ -99,9 +99,11 @@ class Plans:
     def __getitem__(self, type_name: str) -> Plan:
         plan = self._made.get(type_name)
         if plan is None:
-            plan = self._made[type_name] = Plan(type_name)
+            plan = Plan(type_name)
             for field in self.types.fields(type_name).values():
                 self._add(plan, field)
+            # Only now: another thread must not find half a plan. If it has made one too, that is as good.
+            self._made[type_name] = plan
         return plan
 
     def is_struct(self, type_name: str) -> bool:

@@ -22,6 +22,11 @@ ROOT = Path(__file__).resolve().parent.parent
 TRANSCRIPTS = ROOT / "docs" / "transcripts"
 FILES = TRANSCRIPTS / "files"
 CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+VARIABLE = (
+    (re.compile(r"/\S*/podstrat-up-\w+"), "/tmp/podstrat-up-..."),
+    (re.compile(r"(as they should be, in )[\d.]+ s"), r"\1... s"),
+)
+"""What is different each time, and what stands for it."""
 
 
 def commands(text: str) -> Iterator[str]:
@@ -46,7 +51,14 @@ def output(command: str, directory: Path = FILES) -> str:
         check=False,
     )
     ending = f"[exit {done.returncode}]\n" if done.returncode else ""
-    return done.stdout.decode() + ending
+    return masked(done.stdout.decode()) + ending
+
+
+def masked(text: str) -> str:
+    """The same without what is different each time."""
+    for pattern, stand_in in VARIABLE:
+        text = pattern.sub(stand_in, text)
+    return text
 
 
 @cache

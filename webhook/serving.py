@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import shutil
@@ -90,6 +91,9 @@ class Application(gunicorn.app.base.BaseApplication):
             app.wsgi_app = Known(app.wsgi_app, settings.client_names)  # type: ignore[method-assign]
         # This process serves nobody: it has nothing to say about certificates.
         measures.process_ended(os.getpid())
+        # Tables and plans stay for good: nobody need look through them for garbage while a review waits.
+        gc.collect()
+        gc.freeze()
         return app
 
     def _context(self, config: Any, default: Any) -> ssl.SSLContext:

@@ -102,6 +102,10 @@ class Cluster:
     async def fault(self, **fault):
         await self.call("POST", "/podstrat/faults", fault)
 
+    async def faults(self):
+        """Those that are still to happen."""
+        return (await self.call("GET", "/podstrat/faults"))["faults"]
+
     async def no_faults(self):
         await self.call("DELETE", "/podstrat/faults")
 
@@ -147,7 +151,7 @@ async def running(cluster, root, *, api=None, wait=True, **settings):
 
 
 def condition(pod, kind):
-    return next((each for each in pod["status"].get("conditions") or () if each["type"] == kind), None)
+    return next((each for each in (pod.get("status") or {}).get("conditions") or () if each["type"] == kind), None)
 
 
 __all__ = [

@@ -9,12 +9,13 @@ when the point is reached.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import time
 from pathlib import Path
 
-from node import api
+from node import api, checkpoint, feed
 from podstrat import cli
 
 AT, PAUSED = Path(os.environ["PAUSE_AT"]), Path(os.environ["PAUSED"])
@@ -47,6 +48,7 @@ def main():
         return answer
 
     os.replace, api._Connection.send, api._Connection.head = paused_replace, paused_send, paused_head
+    feed.Pace = functools.partial(checkpoint.Pace, change=0.2, refresh=0.5)
     return cli.main(["node", *sys.argv[1:]])
 
 

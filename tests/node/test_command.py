@@ -90,7 +90,12 @@ async def test_a_second_one_on_the_same_node_is_refused(cluster, root):
         second = Child(cluster, root, *LIFE).start()
         assert await asyncio.to_thread(second.process.wait) == exits.USAGE
         last = second.log.read_text().splitlines()[-1]
-        assert last == f"podstrat: {child.state}/lock: a node writer runs already (process {child.process.pid})"
+        pid = child.process.pid
+        assert last == f"podstrat: {child.state}/lock: a node writer runs already for {cluster.node} (process {pid})"
+        elsewhere = Child(cluster, root, *LIFE, "--state-dir", str(root / "other")).start()
+        assert await asyncio.to_thread(elsewhere.process.wait) == exits.USAGE
+        last = elsewhere.log.read_text().splitlines()[-1]
+        assert last == f"podstrat: {root}/other/lock: a node writer runs already for {cluster.node}"
         assert child.process.poll() is None
     async with Child(cluster, root, *LIFE):
         pass  # the lock goes with the process
@@ -103,10 +108,11 @@ async def test_sigterm_during_writes(cluster, root):
         async with Child(cluster, root, *LIFE) as child:
             name = await train(cluster)
             await cluster.until_shown(name, cluster.id("gpu-0"), "Healthy")
-            await asyncio.sleep(0.8)  # so that the next write goes out at once
-            await cluster.fault(method="PATCH", resource="pods", name=name, hang=0.5)
+            await cluster.until(name, lambda pod: pod["status"]["phase"] == "Running")
+            await cluster.fault(method="PATCH", resource="pods", name=name, hang=1)
             driver.set("gpu-0", "Unhealthy", "XID 79")
-            await asyncio.sleep(0.2)
+            while await cluster.faults():
+                await asyncio.sleep(0.02)
             assert await asyncio.to_thread(child.stop) == exits.OK
         found = await cluster.get(name)
         assert health_of(found, cluster.id("gpu-0")) == "Unhealthy"
@@ -120,10 +126,11 @@ async def test_a_write_that_does_not_end_is_abandoned(cluster, root):
         async with running(cluster, root, shutdown=0.2) as agent:
             name = await train(cluster)
             await cluster.until_shown(name, cluster.id("gpu-0"), "Healthy")
+            await cluster.until(name, lambda pod: pod["status"]["phase"] == "Running")
             await cluster.fault(method="PATCH", resource="pods", name=name, hang=2)
             driver.set("gpu-0", "Unhealthy", "XID 79")
-            while not agent.writer._busy:
-                await asyncio.sleep(0.01)
+            while await cluster.faults():
+                await asyncio.sleep(0.02)
         assert agent.writer.backlog() <= 1
         await cluster.no_faults()
         # The server may still come to do what it was asked. It is not asked again, and not for Unknown.

@@ -65,6 +65,18 @@ async def test_a_pod_waits_for_more_devices_than_there_are(cluster, root):
         await cluster.until(name, lambda pod: pod["status"]["phase"] == "Running")
 
 
+async def test_devices_of_a_pod_that_went_while_nobody_looked_are_free_again(cluster, root):
+    wants = {"limits": {RESOURCE: "4"}, "requests": {RESOURCE: "4"}}
+    async with running(cluster, root) as agent, DevicePlugin(root, RESOURCE, 4):
+        first = (await cluster.pod(containers=[{"name": "main", "resources": wants}]))["metadata"]["name"]
+        await cluster.until(first, lambda pod: pod["status"]["phase"] == "Running")
+        assert len(agent.allocations.uids()) == 1
+    await cluster.call("DELETE", f"{PODS}/{first}", {"gracePeriodSeconds": 0})
+    async with running(cluster, root), DevicePlugin(root, RESOURCE, 4):
+        second = (await cluster.pod(containers=[{"name": "main", "resources": wants}]))["metadata"]["name"]
+        await cluster.until(second, lambda pod: pod["status"]["phase"] == "Running")
+
+
 async def test_quick_flapping_ends_in_the_latest(cluster, root):
     async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root) as agent:
         name = await train(cluster)
@@ -199,6 +211,18 @@ async def test_other_releases(root, version):
             await cluster.close()
 
 
+async def test_a_simulated_node_makes_itself_known(cluster, root):
+    async with running(cluster, root):
+        while True:
+            answer = await cluster.api.request("GET", f"/api/v1/nodes/{cluster.node}")
+            if answer.code == 200 and condition(answer.body, "Ready"):
+                break
+            await asyncio.sleep(0.02)
+        assert condition(answer.body, "Ready")["status"] == "True"
+    async with running(cluster, root, role="owner") as agent:
+        assert agent.role.name == "owner"  # it is not taken for a kubelet's
+
+
 async def test_a_pod_on_another_node_is_not_touched(cluster, root):
     async with running(cluster, root):
         other = await cluster.pod(node="elsewhere")
@@ -206,3 +230,30 @@ async def test_a_pod_on_another_node_is_not_touched(cluster, root):
         await cluster.until(mine["metadata"]["name"], lambda pod: pod["status"]["phase"] == "Running")
         found = await cluster.get(other["metadata"]["name"])
         assert found["metadata"]["resourceVersion"] == other["metadata"]["resourceVersion"]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param({"method": "PATCH", "answer": 409, "times": 8}, id="409"),
+        pytest.param({"method": "PATCH", "answer": 429, "times": 1}, id="429"),
+        pytest.param({"method": "PATCH", "answer": 500, "times": 2}, id="500"),
+        pytest.param({"method": "PATCH", "answer": 503, "times": 1}, id="503"),
+        pytest.param({"method": "PATCH", "hang": 0.5}, id="slow"),
+        pytest.param({"method": "WATCH", "answer": 410, "times": 2}, id="410"),
+        pytest.param({"method": "WATCH", "drop": 0.01, "times": 2}, id="cut-off"),
+    ],
+)
+async def test_a_server_in_trouble(cluster, root, fault):
+    async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root) as agent:
+        if fault["method"] == "WATCH":
+            for connection in list(agent.api._open):
+                connection.close()
+        await cluster.fault(resource="pods", **fault)
+        try:
+            name = await train(cluster)
+            driver.set("gpu-0", "Unhealthy", "XID 79")
+            await cluster.until_shown(name, cluster.id("gpu-0"), "Unhealthy")
+            await cluster.until(name, lambda pod: pod["status"]["phase"] == "Running")
+        finally:
+            await cluster.no_faults()

@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from node.checkpoint import Checkpoint
+from node.reports import Reading
 from node.simulator import DraDriver
 from tests.node.child import Child
 from tests.node.cluster import PODS, health_of
@@ -88,7 +89,8 @@ async def killed(cluster, root, times, seed):
     """How often it was killed at a pause point."""
     random = Random(seed)
     at_a_point = 0
-    async with DraDriver(root, pool=cluster.node, devices=PODS_OF_IT) as driver:
+    devices = [Reading(cluster.node, f"gpu-{number}", "Healthy", timeout=3600) for number in range(PODS_OF_IT)]
+    async with DraDriver(root, pool=cluster.node, devices=devices) as driver:
         names = []
         for number in range(PODS_OF_IT):
             pod = await cluster.pod(claims=["gpu"])

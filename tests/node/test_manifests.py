@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import goyaml
+from apiserver.admission import conditions as cel
 from strategy import gates
 from strategy.engine import Engine
 from tests.node.cluster import condition, running
@@ -95,8 +96,9 @@ async def test_the_rights_are_those_that_are_used(cluster, root):
         noted.append(Noting(api))
         return noted[0]
 
-    async with running(cluster, root, api=noting, simulate_lifecycle=False, role="beside-kubelet"):
-        pass  # without its sockets the kubelet is looked for on the server
+    async with running(cluster, root, api=noting, wait=False, simulate_lifecycle=False, role="beside-kubelet") as agent:
+        while not agent.running:
+            await asyncio.sleep(0.01)  # without its sockets the kubelet is looked for on the server
     async with kubelet.server, running(cluster, root, api=lambda api: noted[0], simulate_lifecycle=False) as agent:
         await cluster.until(name, lambda pod: condition(pod, "podstrat.dev/DevicesHealthy"))
         await cluster.fault(method="PATCH", resource="pods", name=name, answer=409)
@@ -115,3 +117,44 @@ def test_the_policy_names_the_account_that_the_pods_have():
     (matched,) = one("ValidatingAdmissionPolicy")["spec"]["matchConditions"]
     assert f'"system:serviceaccount:{account["namespace"]}:{account["name"]}"' in matched["expression"]
     assert one("ValidatingAdmissionPolicyBinding")["spec"]["policyName"] == one("ValidatingAdmissionPolicy")["metadata"]["name"]
+
+
+EXTRA = "authentication.kubernetes.io/node-name"
+OURS = {"type": "podstrat.dev/DevicesHealthy", "status": "True"}
+
+
+def stored(**status):
+    ready = [{"type": "Ready", "status": "True"}]
+    return {"spec": {"nodeName": "node-1"}, "status": {"phase": "Running", "conditions": ready, **status}}
+
+
+@pytest.mark.parametrize(
+    "new, node, refused",
+    [
+        pytest.param(stored(conditions=[*stored()["status"]["conditions"], OURS]), "node-1", [], id="our-condition"),
+        pytest.param(stored(), "node-2", ["a node's writer may write to pods of its own node only"], id="another-node"),
+        pytest.param(stored(), "", ["a node's writer may write to pods of its own node only"], id="an-old-token"),
+        pytest.param(
+            stored(conditions=[OURS]), "node-1", ["conditions of others are not the node writer's"], id="their-condition"
+        ),
+        pytest.param(
+            stored(containerStatuses=[{"name": "main"}]),
+            "node-1",
+            ["the statuses of containers are the kubelet's"],
+            id="containers",
+        ),
+        pytest.param(stored(phase="Failed"), "node-1", ["the phase is the kubelet's"], id="phase"),
+    ],
+)
+def test_the_policy_holds_a_writer_to_its_own(new, node, refused):
+    spec = one("ValidatingAdmissionPolicy")["spec"]
+    variables = {each["name"]: each["expression"] for each in spec["variables"]}
+    user = {"username": "system:serviceaccount:podstrat-node:podstrat-node", "extra": {EXTRA: [node]} if node else {}}
+    given = {"object": new, "oldObject": stored(), "request": {"userInfo": user}}
+    assert all(cel.holds(each["expression"], given) for each in spec["matchConditions"])
+    said = []
+    for each in spec["validations"]:
+        expression = re.sub(r"variables\.(\w+)", lambda match: f"({variables[match[1]]})", each["expression"])
+        if not cel.holds(expression, given):
+            said.append(each["message"])
+    assert said == refused

@@ -141,6 +141,7 @@ async def test_a_restart_between_the_error_and_the_write(cluster, root):
 
 
 @pytest.mark.scenario(86)
+@pytest.mark.patience(300)
 async def test_200_pods_leave_nothing_behind(cluster, root):
     async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root, **ON) as agent:
         before = len(os.listdir("/proc/self/fd"))

@@ -77,6 +77,15 @@ async def test_two_owners_are_refused(cluster, root):
             pass
 
 
+async def test_a_kubelet_that_comes_later_takes_over(cluster, root):
+    async def until_it_ends():
+        async with running(cluster, root, recheck=0.05) as agent, Kubelet(root, "none", []).server:
+            await asyncio.wait({agent.task})
+
+    with pytest.raises(roles.Conflict, match="a kubelet has come"):
+        await until_it_ends()
+
+
 class Kubelet:
     """Its podresources, with one pod that was given devices."""
 

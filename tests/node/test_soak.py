@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from node import pages
+from node.reports import Reading
 from node.simulator import DraDriver
 from podstrat.child import Server
 from tests.node.child import Child
@@ -68,7 +69,8 @@ async def soak(root, changes, period, restarts):
     port = free_port()
     server = Server("--data-dir", str(root / "data"), "--port", str(port))
     random = Random(3)
-    async with DraDriver(root, pool="soaked", devices=DEVICES) as driver:
+    devices = [Reading("soaked", f"gpu-{number}", "Healthy", timeout=3600) for number in range(DEVICES)]
+    async with DraDriver(root, pool="soaked", devices=devices) as driver:
         with server:
             cluster = Cluster(server, "soaked")
             await populate(cluster)
@@ -79,7 +81,7 @@ async def soak(root, changes, period, restarts):
                 figures = []
                 for number in range(changes):
                     name = f"gpu-{random.randrange(DEVICES)}"
-                    driver.set(name, random.choice(["Healthy", "Unhealthy"]), f"change {number}")
+                    driver.set(name, random.choice(["Healthy", "Unhealthy"]), f"change {number}", timeout=3600)
                     await asyncio.sleep(period)
                     if number in restarts:
                         await asyncio.to_thread(server.stop)
