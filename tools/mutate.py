@@ -247,9 +247,10 @@ class Cases:
 
         agree: Counter[bool] = Counter()
         for name, recording in self.recordings.items():
-            for case, verdict in zip(recording.cases(), replay.verdicts(recording), strict=True):
+            cases = {case["id"]: case for case in recording.cases()}
+            for verdict in replay.verdicts(recording):
                 for number in self._come_by(verdict.whole):
-                    self.reaching[number][name].append(case)
+                    self.reaching[number][name].append(cases[verdict.id])
                 agree[verdict.whole] += 1
         for judged in workloads.verdicts():
             for number in self._come_by(judged.whole):

@@ -69,10 +69,13 @@ class Certificate:
                 log.info("the Lease was not given back: %s", error)
 
     def _look(self) -> None:
-        loads = 0
+        loads, said = 0, "ok"
         while True:
             try:
-                good = self.check().good
+                good, text = self.check()
+                if text != said:
+                    log.log(logging.INFO if text == "ok" else logging.WARNING, "certificate: %s", text)
+                    said = text
                 if self.files.served is not None:
                     self._measures.expiry.set(self.files.served.facts.ends.timestamp())
                 self._measures.usable.set(int(self.files.fault is None))

@@ -129,10 +129,14 @@ def _configure(config: Any, configuration: Any, kubeconfig: Path | None, context
     named = None if kubeconfig is None else str(kubeconfig)
     try:
         config.load_kube_config(named, context=context, client_configuration=configuration, persist_config=False)
-    except config.ConfigException:
+    except config.ConfigException as error:
         if named is not None or context is not None:
             raise
-        config.load_incluster_config(client_configuration=configuration)
+        try:
+            config.load_incluster_config(client_configuration=configuration)
+        except config.ConfigException:
+            # Whoever is in no pod wants to know what is wrong with the kubeconfig.
+            raise config.ConfigException(f"{error} Another one is --kubeconfig FILE, or KUBECONFIG.") from None
 
 
 def _pauses() -> Iterator[float]:

@@ -30,12 +30,23 @@ TIMEOUT = 300.0
 
 def install_arguments(parser: argparse.ArgumentParser) -> None:
     _where(parser)
-    parser.add_argument("--overlay", choices=objects.OVERLAYS, default=objects.OVERLAYS[0], help="default production")
+    parser.add_argument(
+        "--overlay",
+        choices=objects.OVERLAYS,
+        default=objects.OVERLAYS[0],
+        help="development: only namespaces that ask for it, one replica, failing open; production (default): everybody; "
+        "cert-manager: the same with certificates of cert-manager",
+    )
     parser.add_argument("--image", default="", help="image of the webhook (default: as the manifests have it)")
     monitoring = parser.add_mutually_exclusive_group()
-    monitoring.add_argument("--monitoring", action="store_true", default=None, help="not without the Prometheus operator")
     monitoring.add_argument(
-        "--no-monitoring", dest="monitoring", action="store_false", help="no ServiceMonitor, no alerts (default: if it is there)"
+        "--monitoring", action="store_true", default=None, help="with ServiceMonitor and alerts, or not at all"
+    )
+    monitoring.add_argument(
+        "--no-monitoring",
+        dest="monitoring",
+        action="store_false",
+        help="without (default: with, if the Prometheus operator is there)",
     )
     _how(parser)
     parser.add_argument("--print", dest="show", action="store_true", help="only print the manifests: no cluster is needed")

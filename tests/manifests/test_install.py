@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 from podstrat.install import objects
@@ -150,6 +154,15 @@ def test_a_server_that_is_not_there(world: World) -> None:
     world.installer.write_text(world.installer.read_text().replace(world.proxy.url, "http://127.0.0.1:1"))
     (said,) = world.command("status", code=2)
     assert said.startswith("podstrat: http://127.0.0.1:1 cannot be reached: ")
+
+
+def test_without_a_kubeconfig(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "podstrat", "webhook", "status"]
+    environment = {**os.environ, "KUBECONFIG": str(tmp_path / "none"), "KUBERNETES_SERVICE_HOST": ""}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("podstrat: it is not known how to reach the API server: Invalid kube-config file.")
+    assert done.stderr.endswith("Another one is --kubeconfig FILE, or KUBECONFIG.\n")
 
 
 def test_what_the_cluster_lacks_is_told(world: World) -> None:

@@ -50,5 +50,10 @@ def test_printing(unpacked: Path, tmp_path: Path) -> None:
 def test_installing(unpacked: Path, kept: World, tmp_path: Path) -> None:
     run(unpacked, tmp_path, "webhook", "install", "--kubeconfig", str(kept.installer))
     assert kept.left() == [objects.path(obj) for obj in objects.load(Wanted())]
+    said = run(unpacked, tmp_path, "webhook", "status", "--kubeconfig", str(kept.installer)).splitlines()
+    assert len(said) == 5
+    assert all(line.startswith("ok ") for line in said)
+    said = run(unpacked, tmp_path, "webhook", "lint", "--live", "--kubeconfig", str(kept.admin)).splitlines()
+    assert "3 valid, 0 invalid (0 errors, 0 warnings)" in said[-1]
     run(unpacked, tmp_path, "webhook", "uninstall", "--kubeconfig", str(kept.installer))
     assert kept.left() == []

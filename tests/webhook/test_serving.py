@@ -179,6 +179,7 @@ def test_not_ready_without_a_certificate_and_without_trust(tmp_path: Path) -> No
         assert code == 503
         assert "[-]certificate " in text
         assert replica.plain("/livez") == (200, "ok")
+        until(lambda: f"certificate: {tls}/tls.crt is not there" in replica.log.read_text())
         certificates(tls)
         until(replica.is_ready)
         files.write(tls / "ca.crt", Authority.new("another", datetime.now(UTC)).certificate)
