@@ -21,12 +21,14 @@ import tempfile
 import threading
 import time
 import urllib.parse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench.figures import Result, Row  # noqa: E402
 from podstrat.child import Server  # noqa: E402
 
 BUDGETS = {"start": 2.2, "get": 0.5, "create": 0.25, "patch status": 0.25}
@@ -134,7 +136,7 @@ def bare_server() -> tuple[subprocess.Popen[bytes], str]:
     return process, ready.read_text().strip()
 
 
-def measure_start(rounds: int) -> None:
+def measure_start(rounds: int) -> Row:
     folder = compiled()
     for compile_it in (import_flask, cold_start):
         compile_it()
@@ -144,9 +146,10 @@ def measure_start(rounds: int) -> None:
     print(f"  ratio {started / flask:.2f}, budget {BUDGETS['start']}")
     os.environ.pop("PYTHONPYCACHEPREFIX")
     folder.cleanup()
+    return Row("cold start to the first answer", started / flask, '`python -c "import flask"`', BUDGETS["start"])
 
 
-def measure_requests(seconds: float) -> None:
+def measure_requests(seconds: float) -> Iterator[Row]:
     process, url = bare_server()
     bare = rate(url, seconds, lambda connection, *_: call(connection, "GET", "/constant"))
     process.terminate()
@@ -166,25 +169,29 @@ def measure_requests(seconds: float) -> None:
         for name, send in sent.items():
             reached = rate(server.url, seconds, send)
             print(f"{name:14} {reached:8.0f} a second, fraction {reached / bare:.2f}, budget {BUDGETS[name]}")
+            yield Row(f"{name}, requests a second", reached / bare, "a bare Flask route", BUDGETS[name], least=True)
 
 
-def measure_memory() -> None:
+def measure_memory() -> Row:
     with Server() as server, contextlib.closing(_client(server.url)) as setup:
         for number in range(1000):
             call(setup, "POST", PODS, pod(f"p-{number}"))
         assert server.process is not None
-        print(f"resident memory after 1,000 pods: {memory(server.process.pid):.0f} MB")
+        resident = memory(server.process.pid)
+    print(f"resident memory after 1,000 pods: {resident:.0f} MB")
+    return Row("resident memory after 1,000 pods", resident, "MB")
 
 
-def main() -> None:
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=3.0, help="how long each kind of request is sent (default 3)")
     parser.add_argument("--rounds", type=int, default=7, help="how many cold starts, of which the best counts (default 7)")
-    args = parser.parse_args()
-    measure_start(args.rounds)
-    measure_requests(args.seconds)
-    measure_memory()
+    return parser.parse_args(argv)
+
+
+def measure(args: argparse.Namespace) -> Result:
+    return Result([measure_start(args.rounds), *measure_requests(args.seconds), measure_memory()])
 
 
 if __name__ == "__main__":
-    main()
+    measure(arguments())

@@ -18,17 +18,20 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import yaml
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from engine import pod
+from bench.engine import pod
+from bench.figures import Plot, Result, Row
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGETS = {"start-up": 2.2, "-j 1": 0.7, "-j 2": 0.4}
+SMALLER = (100, 500)
+"""Files for the plot, beside the one that the budgets are about."""
 ONE = """\
 apiVersion: v1
 kind: Pod
@@ -53,8 +56,6 @@ class Run(NamedTuple):
 
 
 def run(directory: Path, *argv: str) -> Run:
-    import time
-
     environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     environ |= {"PYTHONPYCACHEPREFIX": str(directory / "compiled"), "PYTHONPATH": str(ROOT), "PODSTRAT_CONFIG": ""}
     start = time.perf_counter()
@@ -89,46 +90,78 @@ def write_pods(path: Path, count: int) -> int:
     return path.stat().st_size
 
 
-def report(name: str, measured: Run, base: Run) -> None:
+def write_large(path: Path, size: int) -> int:
+    """The same, with one pod's text for all: writing so much YAML properly would take longer than checking it."""
+    mark = 7654321
+    text = f"---\n{yaml.dump(pod(mark), Dumper=yaml.CSafeDumper, sort_keys=False)}"
+    with path.open("w") as file:
+        for number in range(mark, mark + size // len(text)):
+            file.write(text.replace(str(mark), str(number)))
+    return path.stat().st_size
+
+
+def report(name: str, measured: Run, base: Run) -> float:
     ratio, cpu = measured.seconds / base.seconds, measured.cpu / base.cpu
     words = f"{name:10} {measured.seconds * 1e3:8.1f} ms, ratio {ratio:5.2f} (processor time {cpu:5.2f})"
     print(f"{words}; budget {BUDGETS[name]}: {'kept' if ratio <= BUDGETS[name] else 'MISSED'}")
+    return ratio
 
 
-def main() -> None:
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10, help="rounds for the start-up; a third of it for files (default 10)")
     parser.add_argument("--pods", type=int, default=2000, help="how many distinct pods (default 2000)")
     parser.add_argument("--megabytes", type=int, default=100, help="size of the large file; 0 leaves it out (default 100)")
-    args = parser.parse_args()
+    return parser.parse_args(argv)
+
+
+def measure(args: argparse.Namespace) -> Result:
     print(f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} processors")
+    plot = Plot("Checking a file", "pods", "seconds", {"yaml.load_all, reading only": {}, "check -j 1": {}, "check -j 2": {}})
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        one, many, large = directory / "one.yaml", directory / "many.yaml", directory / "large.yaml"
-        one.write_text(ONE)
-        found = best(
-            directory, args.rounds, {"base": ("-c", "import yaml, json"), "start-up": ("-c", COMMAND, "check", str(one))}
-        )
-        print(f"{'import':10} {found['base'].seconds * 1e3:8.1f} ms")
-        report("start-up", found["start-up"], found["base"])
-
-        size = write_pods(many, args.pods)
-        commands = {"base": ("-c", LOAD_ALL, str(many))}
-        commands |= {f"-j {n}": ("-c", COMMAND, "check", str(many), "-j", str(n)) for n in (1, 2)}
-        found = best(directory, max(args.rounds // 3, 1), commands)
-        print(f"{args.pods} pods, {size / 1e6:.1f} MB\n{'load_all':10} {found['base'].seconds * 1e3:8.1f} ms")
-        for each in ("-j 1", "-j 2"):
-            report(each, found[each], found["base"])
-
+        rows = [start_up(directory, args.rounds), *files(directory, args, plot)]
         if args.megabytes:
-            size = write_pods(large, args.megabytes * 1_000_000 // (size // args.pods))
-            for jobs in ("1", "2"):
-                taken = run(directory, "-c", COMMAND, "check", str(large), "-j", jobs)
-                print(
-                    f"{size / 1e6:.0f} MB with -j {jobs}: {taken.seconds:.1f} s, largest process {taken.kilobytes / 1024:.0f} MB"
-                )
+            rows.append(large_file(directory, args.megabytes))
     print(f"load {os.getloadavg()[0]:.1f} at the end")
+    return Result(rows, plot)
+
+
+def start_up(directory: Path, rounds: int) -> Row:
+    one = directory / "one.yaml"
+    one.write_text(ONE)
+    found = best(directory, rounds, {"base": ("-c", "import yaml, json"), "start-up": ("-c", COMMAND, "check", str(one))})
+    print(f"{'import':10} {found['base'].seconds * 1e3:8.1f} ms")
+    ratio = report("start-up", found["start-up"], found["base"])
+    return Row("start-up, one pod", ratio, '`python -c "import yaml, json"`', BUDGETS["start-up"])
+
+
+def files(directory: Path, args: argparse.Namespace, plot: Plot) -> Iterator[Row]:
+    """The last of them is the one that the budgets are about."""
+    for pods in (*(size for size in SMALLER if size < args.pods), args.pods):
+        file = directory / f"{pods}.yaml"
+        size = write_pods(file, pods)
+        commands = {"base": ("-c", LOAD_ALL, str(file))}
+        commands |= {f"-j {n}": ("-c", COMMAND, "check", str(file), "-j", str(n)) for n in (1, 2)}
+        found = best(directory, max(args.rounds // 3, 1), commands)
+        for line, each in zip(plot.lines.values(), found.values(), strict=True):
+            line[pods] = each.seconds
+    print(f"{args.pods} pods, {size / 1e6:.1f} MB\n{'load_all':10} {found['base'].seconds * 1e3:8.1f} ms")
+    for jobs in ("-j 1", "-j 2"):
+        ratio = report(jobs, found[jobs], found["base"])
+        yield Row(f"{args.pods:,} distinct pods, {jobs}", ratio, "`yaml.load_all` with the C loader", BUDGETS[jobs])
+
+
+def large_file(directory: Path, megabytes: int) -> Row:
+    file = directory / "large.yaml"
+    size = write_large(file, megabytes * 1_000_000)
+    largest = 0
+    for jobs in ("1", "2"):
+        taken = run(directory, "-c", COMMAND, "check", str(file), "-j", jobs)
+        print(f"{size / 1e6:.0f} MB with -j {jobs}: {taken.seconds:.1f} s, largest process {taken.kilobytes / 1024:.0f} MB")
+        largest = max(largest, taken.kilobytes)
+    return Row(f"peak memory of a process, file of {megabytes} MB", largest / 1024, "MB")
 
 
 if __name__ == "__main__":
-    main()
+    measure(arguments())

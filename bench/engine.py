@@ -12,14 +12,17 @@ import argparse
 import gc
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from bench.figures import Plot, Result, Row
 from strategy.engine import Engine
 
 TURN = 10
 """How many inputs are handled at a turn: so few that whatever else the machine does slows all works alike."""
 BUDGETS = {"create from a dict": 6.0, "create from bytes": 8.0, "update from dicts": 9.0, "update_status from dicts": 9.0}
+CONTAINERS = (1, 3, 10, 30, 50)
+UNIT = "`json.loads` of the same pod"
 
 
 def pod(number: int, containers: int = 3) -> dict[str, Any]:
@@ -123,13 +126,22 @@ def image_changed(stored: dict[str, Any]) -> dict[str, Any]:
     return {**stored, "spec": {**stored["spec"], "containers": [{**first, "image": first["image"] + "x"}, *rest]}}
 
 
-def main() -> None:
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pods", type=int, default=1000, help="how many distinct pods (default 1000)")
     parser.add_argument("--rounds", type=int, default=9, help="how many rounds, of which the best counts (default 9)")
-    args = parser.parse_args()
-    engine = Engine()
+    return parser.parse_args(argv)
 
+
+def measure(args: argparse.Namespace) -> Result:
+    engine = Engine()
+    plot = Plot("Creating a pod", "containers", "µs a pod", {"Engine.create": {}, "json.loads": {}})
+    rows = [*verbs(engine, args), sizes(engine, args, plot), refusal(engine, args)]
+    return Result(rows, plot)
+
+
+def verbs(engine: Engine, args: argparse.Namespace) -> Iterator[Row]:
+    """What each verb takes for a pod of three containers."""
     pods = [pod(number) for number in range(args.pods)]
     texts = [json.dumps(each).encode() for each in pods]
     stored = [engine.create(each).pod for each in pods]
@@ -150,17 +162,26 @@ def main() -> None:
     print(f"{args.pods} distinct pods of {size} bytes; json.loads {unit * 1e6:.1f} µs = 1")
     for name, taken in zip(works, figures, strict=True):
         print(f"{name:28} {taken * 1e6:8.1f} µs  ratio {taken / unit:5.2f}  budget {BUDGETS[name]:.0f}")
+        yield Row(name, taken / unit, UNIT, BUDGETS[name])
 
+
+def sizes(engine: Engine, args: argparse.Namespace, plot: Plot) -> Row:
+    """How create grows with the containers."""
     print("containers      create/container   create/json.loads")
-    for count in (1, 10, 50):
+    for count in CONTAINERS:
         several = [pod(number, count) for number in range(max(10, args.pods // (5 * count)))]
         loads, taken = seconds([_loading(several), (engine.create, several)], args.rounds)
         print(f"{count:10} {taken / count * 1e6:15.1f} µs  {taken / loads:18.2f}")
+        plot.lines["Engine.create"][count], plot.lines["json.loads"][count] = taken * 1e6, loads * 1e6
+    return Row(f"create with {count} containers", taken / loads, UNIT)
 
+
+def refusal(engine: Engine, args: argparse.Namespace) -> Row:
     wrong = [refused(number) for number in range(max(10, args.pods // 10))]
     found = len(engine.create(wrong[0]).errors)
     loads, taken = seconds([_loading(wrong), (engine.create, wrong)], args.rounds)
     print(f"refused with {found} errors, ten containers: {taken * 1e6:.1f} µs, ratio {taken / loads:.2f}")
+    return Row(f"create refused with {found} errors, ten containers", taken / loads, UNIT)
 
 
 def _loading(pods: list[Any]) -> Work:
@@ -168,4 +189,4 @@ def _loading(pods: list[Any]) -> Work:
 
 
 if __name__ == "__main__":
-    main()
+    measure(arguments())

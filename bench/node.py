@@ -21,6 +21,7 @@ from pathlib import Path
 # This file has the name of what it measures, and would be found in its place.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from bench.figures import Plot, Result, Row
 from node import credentials, pages, status
 from node.api import JSON_PATCH, Api
 from node.checkpoint import Checkpoint
@@ -254,7 +255,7 @@ def percentile(figures: list[float], share: float) -> float:
     return sorted(figures)[min(len(figures) - 1, int(len(figures) * share))]
 
 
-def show_real_time(changes: int) -> None:
+def measure_real_time(changes: int) -> list[Row]:
     whole, bare, writes = asyncio.run(real_time(changes))
     median, bare_median = percentile(whole, 0.5), percentile(bare, 0.5)
     tail, bare_tail = percentile(whole, 0.99), percentile(bare, 0.99)
@@ -264,34 +265,58 @@ def show_real_time(changes: int) -> None:
     )
     print(f"  p99 {tail * 1e3:.1f} ms, bare {bare_tail * 1e3:.1f} ms; budget {(2 * bare_tail + median) * 1e3:.1f} ms")
     print(f"100 flaps within a second\n  {writes} writes, budget {FLAPS}")
+    limit = "twice the bare one's and the median"
+    return [
+        Row("driver's message to the pod's status, median", median / bare_median, "a bare PATCH", MESSAGE_TO_STATUS),
+        Row("driver's message to the pod's status, p99", tail / (2 * bare_tail + median), limit, 1.0),
+        Row("100 flaps within a second", writes, "writes", FLAPS),
+    ]
 
 
-def main() -> None:
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--changes", type=int, default=200)
-    args = parser.parse_args()
-    rounds = args.rounds
+    return parser.parse_args(argv)
 
-    changes = {size: best(one_change(size), 2_000, rounds) for size in (SIZES[0], SIZES[-1])}
+
+def measure(args: argparse.Namespace) -> Result:
+    lines: dict[str, dict[int, float]] = {"one changed device": {}, "a full report, nothing changed": {}}
+    plot = Plot("The node writer's work", "devices", "µs", lines, logarithmic=True)
+    change, report = lines.values()
+    rows = [measure_change(args.rounds, change), measure_report(args.rounds, report), measure_checkpoint(args.rounds)]
+    return Result([*rows, *measure_real_time(args.changes)], plot)
+
+
+def measure_change(rounds: int, line: dict[int, float]) -> Row:
+    changes = {size: best(one_change(size), 2_000, rounds) for size in SIZES}
     ratio = changes[SIZES[-1]] / changes[SIZES[0]]
     print("one changed device, from the parsed report to the patch")
     for size, seconds in changes.items():
         print(f"  {size:6,} devices  {seconds * 1e6:8.1f} us")
+        line[size] = seconds * 1e6
     print(f"  ratio {ratio:.2f}, budget {ONE_CHANGE}")
+    return Row(f"one changed device among {SIZES[-1]:,}", ratio, f"the same among {SIZES[0]}", ONE_CHANGE)
 
+
+def measure_report(rounds: int, line: dict[int, float]) -> Row:
     each = {size: best(full_report(size), max(3, 30_000 // size), rounds) / size for size in SIZES}
     spread = max(each.values()) / min(each.values())
     print("each device of a full report, from its bytes")
     for size, seconds in each.items():
         print(f"  {size:6,} devices  {seconds * 1e6:8.2f} us")
+        line[size] = seconds * size * 1e6
     print(f"  spread {spread:.2f}, budget {EACH_DEVICE}")
+    sizes = f"{SIZES[0]} to {SIZES[-1]:,}"
+    return Row(f"each device of a full report, {sizes}: the dearest", spread, "the cheapest", EACH_DEVICE)
 
+
+def measure_checkpoint(rounds: int) -> Row:
     processor, wall, length = save(SIZES[-1], rounds)
     print(f"a checkpoint of {SIZES[-1]:,} devices")
     print(f"  {processor * 1e3:.1f} ms of processor, {wall * 1e3:.1f} ms in all, {length / 1e6:.2f} MB")
-    show_real_time(args.changes)
+    return Row(f"a checkpoint of {SIZES[-1]:,} devices", wall * 1e3, "ms")
 
 
 if __name__ == "__main__":
-    main()
+    measure(arguments())

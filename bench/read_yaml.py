@@ -20,6 +20,7 @@ from typing import Any
 import yaml
 
 import goyaml
+from bench.figures import Result, Row
 from goyaml import everyday, syntax
 
 HEAD = """\
@@ -148,12 +149,14 @@ def started(code: str, rounds: int) -> float:
     return best
 
 
-def main() -> None:
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pods", type=int, default=200, help="how many distinct pods (default 200)")
     parser.add_argument("--rounds", type=int, default=5, help="how many rounds, of which the best counts (default 5)")
-    args = parser.parse_args()
+    return parser.parse_args(argv)
 
+
+def measure(args: argparse.Namespace) -> Result:
     texts = [pod(number) for number in range(100, 100 + args.pods)]
     jsons = [json.dumps(yaml.safe_load(text)) for text in texts]
     anchored = [text.replace("kind: Pod", "kind: &kind Pod") for text in texts]
@@ -164,6 +167,7 @@ def main() -> None:
     c_loader = seconds(lambda text: yaml.load(text, yaml.CSafeLoader), texts, args.rounds)
     size = sum(map(len, texts)) // len(texts)
     print(f"{args.pods} distinct pods of {size} bytes; json.loads {loads * 1e6:.1f} µs, yaml.CSafeLoader {c_loader * 1e6:.1f} µs")
+    rows = []
     print(f"{'':34} {'µs':>8} {'of json.loads':>14} {'of CSafeLoader':>15}")
     for name, function, inputs, each in (
         ("load", goyaml.load, texts, 1),
@@ -175,21 +179,27 @@ def main() -> None:
     ):
         taken = seconds(function, inputs, args.rounds) / each
         print(f"{name:34} {taken * 1e6:8.1f} {taken / loads:14.2f} {taken / c_loader:15.2f}")
+        rows.append(Row(name, taken / c_loader, "PyYAML's C loader"))
     libyaml, syntax.libyaml = syntax.libyaml, lambda: None
     taken = seconds(goyaml.load, anchored[:10], 1)
     syntax.libyaml = libyaml
     print(f"{'load, with an anchor (no libyaml)':34} {taken * 1e6:8.1f} {taken / loads:14.2f} {taken / c_loader:15.2f}")
 
-    bare = started("pass", args.rounds)
+    starts(texts[0], args.rounds)
+    return Result(rows)
+
+
+def starts(text: str, rounds: int) -> None:
+    bare = started("pass", rounds)
     print("a new interpreter, milliseconds more than a bare one:", end=" ")
     for name, code in (
         ("import yaml, json", "import yaml, json"),
         ("import goyaml", "import goyaml"),
-        ("and load a pod", f"import goyaml; goyaml.load({texts[0]!r})"),
+        ("and load a pod", f"import goyaml; goyaml.load({text!r})"),
     ):
-        print(f"{name} {(started(code, args.rounds) - bare) * 1e3:.1f}", end="; ")
+        print(f"{name} {(started(code, rounds) - bare) * 1e3:.1f}", end="; ")
     print()
 
 
 if __name__ == "__main__":
-    main()
+    measure(arguments())

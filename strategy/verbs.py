@@ -56,8 +56,8 @@ def create(request: Request, ctx: Context, decoder: Decoder) -> Judged:
     pod, warnings, seen = (_applied if applies else _read)(request, ctx, decoder)
     _namespace_matches(pod, request)
     if applies:
+        # An owner is not named twice here: applying tells owners apart by their uid, and refuses that.
         _name_matches(pod, request)
-        warnings += dedupe_owners(pod, OWNERS_REPEAT_AFTER_ADMISSION)
     else:
         warnings += dedupe_owners(pod, OWNERS_REPEAT)
         _note(pod, None, request, ctx)

@@ -1,0 +1,119 @@
+"""What the benchmarks find: rows for the table, lines for the plots, and the file that keeps them."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FILE = Path(__file__).resolve().parent / "figures.json"
+
+
+class Row(NamedTuple):
+    """One figure."""
+
+    name: str
+    value: float
+    unit: str
+    """What the figure counts: what it is a multiple of, or a unit."""
+    budget: float | None = None
+    """None: nothing was promised, the figure is told for its own sake."""
+    least: bool = False
+    """The budget is a floor, as for a throughput, and not a ceiling."""
+
+    @property
+    def kept(self) -> bool:
+        if self.budget is None:
+            return True
+        return self.value >= self.budget if self.least else self.value <= self.budget
+
+
+class Plot(NamedTuple):
+    """Cost against size."""
+
+    title: str
+    size: str
+    cost: str
+    lines: dict[str, dict[int, float]]
+    """By its label, each line's cost by size."""
+    logarithmic: bool = False
+
+
+class Result(NamedTuple):
+    """What one benchmark returns."""
+
+    rows: list[Row]
+    plot: Plot | None = None
+
+
+class Machine(NamedTuple):
+    """Where and when."""
+
+    processor: str
+    cores: int
+    python: str
+    date: str
+    load: float
+    """Of the minute before the run began: what others did."""
+
+
+class Figures(NamedTuple):
+    """A whole run, by the name of the benchmark."""
+
+    machine: Machine
+    results: dict[str, Result]
+
+    @property
+    def kept(self) -> bool:
+        return all(row.kept for result in self.results.values() for row in result.rows)
+
+
+def machine() -> Machine:
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    today = datetime.now(UTC).date().isoformat()
+    return Machine(_processor(), len(os.sched_getaffinity(0)), python, today, round(os.getloadavg()[0], 2))
+
+
+def _processor() -> str:
+    """As Linux calls it; `platform` knows the architecture only."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine()
+
+
+def write(figures: Figures, file: Path = FILE) -> None:
+    """Rounded to four digits: more are noise, and would be in every diff."""
+    results = {name: _written(result) for name, result in figures.results.items()}
+    text = json.dumps({"machine": figures.machine._asdict(), "results": results}, indent=2, ensure_ascii=False)
+    file.write_text(text + "\n")
+
+
+def _written(result: Result) -> dict[str, Any]:
+    written: dict[str, Any] = {"rows": [{**row._asdict(), "value": _rounded(row.value)} for row in result.rows]}
+    if result.plot is not None:
+        lines = {label: {str(size): _rounded(cost) for size, cost in line.items()} for label, line in result.plot.lines.items()}
+        written["plot"] = {**result.plot._asdict(), "lines": lines}
+    return written
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def read(file: Path = FILE) -> Figures:
+    kept = json.loads(file.read_text())
+    return Figures(Machine(**kept["machine"]), {name: _result(written) for name, written in kept["results"].items()})
+
+
+def _result(written: dict[str, Any]) -> Result:
+    rows = [Row(**row) for row in written["rows"]]
+    if "plot" not in written:
+        return Result(rows)
+    lines = {label: {int(size): cost for size, cost in line.items()} for label, line in written["plot"]["lines"].items()}
+    return Result(rows, Plot(**{**written["plot"], "lines": lines}))

@@ -1,0 +1,142 @@
+"""The table, and docs/performance.md around it: made from the figures, and from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from bench.figures import Figures, Machine, Plot, Row
+
+FILE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
+IMAGES = FILE.parent / "images"
+HEAD = ("", "what", "figure", "in units of", "budget", "verdict")
+RIGHT = (2, 4)
+"""The columns with numbers."""
+
+PAGE = """\
+# What it costs
+
+<!-- Made by `make bench` from bench/figures.json; the words are in bench/page.py. -->
+
+Times of one machine say little about another. So each benchmark measures podstrat and something well known by turns, in one run, and
+tells the ratio: parsing a pod takes so many times as long as `json.loads` of it, the webhook answers such a fraction of what a handler
+that does nothing answers in the same server. Each ratio has a budget that was set before the code was written; a figure over
+its budget, or under one that is a floor (≥), is called **missed** here and nowhere hidden.
+
+{machine}
+
+{table}
+
+## How to repeat it
+
+    make bench                  # all of it, some six minutes; writes bench/figures.json, this page and its pictures
+    make bench ONLY=engine      # one of them; writes nothing
+    make bench STRICT=1         # exit code 1 if a budget is missed
+    python bench/engine.py      # one of them in its own words, with its own options: --help
+
+The machine should have nothing else to do. The load of the minute before is told above; what it comes to from 1 on, others do, and
+then neither a missed budget nor a kept one means much. Real-time figures (starts, throughput, percentiles) suffer first; those of the
+engine are processor time, taken by turns in small portions, and hardly move. To draw the page again without measuring:
+`.venv/bin/python -m bench --page`.
+
+## Cost against size
+
+{plots}
+
+## What limits it
+
+- **The engine** is plain Python over plain dicts: what a pod costs is the number of its fields, each looked at once or twice. A
+  container more costs the same as the one before it; what remains with one container is the pod itself. A refused pod pays for
+  its messages in addition.
+- **The check** reads the everyday part of YAML with a reader of its own, which remembers lines that it has seen; anchors, block scalars
+  with indicators and the like go through libyaml and cost what PyYAML costs. A place (line and column) is looked up only for
+  what is wrong. The start is Python's own and the imports'.
+- **The embedded server** is Flask's routing, one writer and, for writes, the engine. It is meant for tests: thousands of pods, not
+  clusters.
+- **The webhook** spends most of a review below itself, in gunicorn, TLS and parsing
+  ([layer by layer](operations.md#what-the-server-layer-costs)). The 99th percentile rests on few calls and is the most nervous figure
+  of all.
+- **The node writer** does for a changed device what that device needs, however many there are; a full report is read device by
+  device. From the driver's word to the pod's status it is waiting for the API server that counts.
+"""
+
+
+def table(figures: Figures) -> list[list[str]]:
+    """The rows with a budget first, each benchmark's together; then what is told for its own sake."""
+    rows = [(name, row) for name, result in figures.results.items() for row in result.rows]
+    rows.sort(key=lambda each: each[1].budget is None)
+    return [[name, row.name, _number(row), row.unit, _budget(row), _verdict(row)] for name, row in rows]
+
+
+def _number(row: Row) -> str:
+    return f"{row.value:.2f}" if row.value < 10 and not float(row.value).is_integer() else f"{row.value:.0f}"
+
+
+def _budget(row: Row) -> str:
+    return "" if row.budget is None else f"{'≥' if row.least else '≤'} {row.budget:g}"
+
+
+def _verdict(row: Row) -> str:
+    if row.budget is None:
+        return ""
+    return "kept" if row.kept else "MISSED"
+
+
+def text(figures: Figures) -> str:
+    """For a terminal."""
+    lines = [list(HEAD), *table(figures)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join([words(figures.machine), "", *(_aligned(line, widths) for line in lines), "", tally(figures)])
+
+
+def _aligned(cells: list[str], widths: list[int]) -> str:
+    padded = (
+        cell.rjust(width) if i in RIGHT else cell.ljust(width) for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+    return "  ".join(padded).rstrip()
+
+
+def words(machine: Machine) -> str:
+    load = f"load {machine.load:g} when it began{', so others were at work' if machine.load >= 1 else ''}"
+    return f"{machine.processor}, {machine.cores} cores, {machine.python}, {machine.date}, {load}."
+
+
+def tally(figures: Figures) -> str:
+    promised = [row for result in figures.results.values() for row in result.rows if row.budget is not None]
+    missed = [row for row in promised if not row.kept]
+    return f"{len(promised) - len(missed)} of {len(promised)} budgets are kept{f', {len(missed)} MISSED' if missed else ''}."
+
+
+def page(figures: Figures) -> str:
+    rows = ([*cells[:-1], "**MISSED**" if cells[-1] == "MISSED" else cells[-1]] for cells in table(figures))
+    found = {name: result.plot for name, result in figures.results.items() if result.plot is not None}
+    drawn = "\n\n".join(_section(name, plot) for name, plot in found.items())
+    whole = "\n".join(_markdown(HEAD, rows, RIGHT)) + f"\n\n{tally(figures)}"
+    return PAGE.format(machine=words(figures.machine), table=whole, plots=drawn)
+
+
+def image(name: str) -> Path:
+    return IMAGES / f"cost-{name}.png"
+
+
+def _section(name: str, plot: Plot) -> str:
+    path = image(name).relative_to(FILE.parent).as_posix()
+    sizes = sorted({size for line in plot.lines.values() for size in line})
+    rows = ([label, *(_cost(line.get(size)) for size in sizes)] for label, line in plot.lines.items())
+    head = (f"{plot.cost}, by {plot.size}", *(f"{size:,}" for size in sizes))
+    numbers = _markdown(head, rows, range(1, len(head)))
+    return "\n".join([f"![{plot.title}]({path})", "", *numbers])
+
+
+def _cost(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _markdown(head: Iterable[str], rows: Iterable[list[str]], right: Iterable[int]) -> Iterator[str]:
+    cells = list(head)
+    yield f"| {' | '.join(cells)} |"
+    yield f"|{'|'.join('---:' if i in right else '---' for i in range(len(cells)))}|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
