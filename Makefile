@@ -4,11 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PLOTS := $(VENV)/.plots
 # Two processes at a time; the tests of one file share what they start, so they stay together.
 TWO := --numprocesses=2 --dist=loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-all fuzz lint format bench compare mutate transcripts protos lock wheel dist clean
+.PHONY: help up test test-all fuzz lint format bench compare mutate transcripts protos lock lock-plots wheel dist clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,11 +36,8 @@ format: $(READY) ## Format the code and mend what the linter can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) ## Measure the engine, the check, the embedded server and the webhook, as ratios within one run
-	$(BIN)/python bench/engine.py
-	$(BIN)/python bench/check.py
-	$(BIN)/python bench/apiserver.py
-	$(BIN)/python bench/webhook.py
+bench: $(READY) $(PLOTS) ## Measure everything as ratios within one run: table, docs/performance.md; ONLY=engine, STRICT=1
+	$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY)) $(if $(STRICT),--strict)
 
 compare: $(READY) ## Compare offline checks with the recorded answers of a real server
 	$(BIN)/python tools/compare_validators.py
@@ -58,6 +56,10 @@ lock: $(READY) ## Bring requirements.lock up to pyproject.toml; UPGRADE=1 takes 
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade) --quiet --output-file requirements.lock
 
+lock-plots: $(READY) ## The same for bench/plots.lock, what `make bench` draws with
+	$(BIN)/uv pip compile --group plots --constraints requirements.lock --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade) --quiet --output-file bench/plots.lock
+
 wheel: $(READY) ## Build the wheel into dist/
 	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist .
 
@@ -74,4 +76,9 @@ $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# What only `make bench` needs: no test and no door pays for it.
+$(PLOTS): bench/plots.lock | $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement bench/plots.lock
 	@touch $@

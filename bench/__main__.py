@@ -2,8 +2,8 @@
 
     python -m bench [--only engine] [--strict] [--page]
 
-What a benchmark prints by itself goes to standard error meanwhile; the table goes to standard output. Each runs in a process of its
-own, so that none inherits the memory of the one before.
+What a benchmark prints by itself goes to standard error meanwhile; the table goes to standard output. Each runs in a process of
+its own, so that none inherits the memory of the one before.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def measured(name: str) -> figures.Result:
     """What the benchmark finds with its own defaults."""
     benchmark = importlib.import_module(f"bench.{name}")
     with contextlib.redirect_stdout(sys.stderr):
-        found: figures.Result = benchmark.measure(benchmark.arguments([]))
+        found: figures.Result = benchmark.result(benchmark.arguments([]))
     return found
 
 

@@ -189,9 +189,9 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def measure(args: argparse.Namespace) -> Result:
+def result(args: argparse.Namespace) -> Result:
     return Result([measure_start(args.rounds), *measure_requests(args.seconds), measure_memory()])
 
 
 if __name__ == "__main__":
-    measure(arguments())
+    result(arguments())

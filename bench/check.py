@@ -115,7 +115,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def measure(args: argparse.Namespace) -> Result:
+def result(args: argparse.Namespace) -> Result:
     print(f"load {os.getloadavg()[0]:.1f} on {len(os.sched_getaffinity(0))} processors")
     plot = Plot("Checking a file", "pods", "seconds", {"yaml.load_all, reading only": {}, "check -j 1": {}, "check -j 2": {}})
     with tempfile.TemporaryDirectory() as name:
@@ -141,7 +141,7 @@ def files(directory: Path, args: argparse.Namespace, plot: Plot) -> Iterator[Row
     for pods in (*(size for size in SMALLER if size < args.pods), args.pods):
         file = directory / f"{pods}.yaml"
         size = write_pods(file, pods)
-        commands = {"base": ("-c", LOAD_ALL, str(file))}
+        commands: dict[str, tuple[str, ...]] = {"base": ("-c", LOAD_ALL, str(file))}
         commands |= {f"-j {n}": ("-c", COMMAND, "check", str(file), "-j", str(n)) for n in (1, 2)}
         found = best(directory, max(args.rounds // 3, 1), commands)
         for line, each in zip(plot.lines.values(), found.values(), strict=True):
@@ -164,4 +164,4 @@ def large_file(directory: Path, megabytes: int) -> Row:
 
 
 if __name__ == "__main__":
-    measure(arguments())
+    result(arguments())

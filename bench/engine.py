@@ -133,7 +133,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def measure(args: argparse.Namespace) -> Result:
+def result(args: argparse.Namespace) -> Result:
     engine = Engine()
     plot = Plot("Creating a pod", "containers", "µs a pod", {"Engine.create": {}, "json.loads": {}})
     rows = [*verbs(engine, args), sizes(engine, args, plot), refusal(engine, args)]
@@ -189,4 +189,4 @@ def _loading(pods: list[Any]) -> Work:
 
 
 if __name__ == "__main__":
-    measure(arguments())
+    result(arguments())

@@ -280,7 +280,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def measure(args: argparse.Namespace) -> Result:
+def result(args: argparse.Namespace) -> Result:
     lines: dict[str, dict[int, float]] = {"one changed device": {}, "a full report, nothing changed": {}}
     plot = Plot("The node writer's work", "devices", "µs", lines, logarithmic=True)
     change, report = lines.values()
@@ -319,4 +319,4 @@ def measure_checkpoint(rounds: int) -> Row:
 
 
 if __name__ == "__main__":
-    measure(arguments())
+    result(arguments())

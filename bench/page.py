@@ -18,10 +18,10 @@ PAGE = """\
 
 <!-- Made by `make bench` from bench/figures.json; the words are in bench/page.py. -->
 
-Times of one machine say little about another. So each benchmark measures podstrat and something well known by turns, in one run, and
-tells the ratio: parsing a pod takes so many times as long as `json.loads` of it, the webhook answers such a fraction of what a handler
-that does nothing answers in the same server. Each ratio has a budget that was set before the code was written; a figure over
-its budget, or under one that is a floor (≥), is called **missed** here and nowhere hidden.
+A time measured on one machine says little about another. So each benchmark measures podstrat and something well known in the
+same run, and tells the ratio: a create takes so many times as long as `json.loads` of the pod; the webhook answers such a
+fraction of what a handler that does nothing answers in the same server. Most ratios have a budget: a ceiling (≤), or a floor
+(≥) where more is better. A budget that was not kept says so.
 
 {machine}
 
@@ -29,15 +29,15 @@ its budget, or under one that is a floor (≥), is called **missed** here and no
 
 ## How to repeat it
 
-    make bench                  # all of it, some six minutes; writes bench/figures.json, this page and its pictures
-    make bench ONLY=engine      # one of them; writes nothing
-    make bench STRICT=1         # exit code 1 if a budget is missed
-    python bench/engine.py      # one of them in its own words, with its own options: --help
+    make bench                            # all of it, some minutes; writes bench/figures.json, this page and its pictures
+    make bench ONLY=engine                # one of them; writes nothing
+    make bench STRICT=1                   # exit code 1 if a budget is missed
+    .venv/bin/python bench/engine.py      # one of them in its own words; --help for its options
+    .venv/bin/python -m bench --page      # this page again from bench/figures.json, nothing measured
 
-The machine should have nothing else to do. The load of the minute before is told above; what it comes to from 1 on, others do, and
-then neither a missed budget nor a kept one means much. Real-time figures (starts, throughput, percentiles) suffer first; those of the
-engine are processor time, taken by turns in small portions, and hardly move. To draw the page again without measuring:
-`.venv/bin/python -m bench --page`.
+The machine should have nothing else to do. The load above is that of the minute before: from 1 on somebody else was at work, and
+neither a kept budget nor a missed one means much. Starts, throughput and percentiles suffer first, since they are real time. The
+engine's figures are processor time, taken by turns in small portions, and hardly move.
 
 ## Cost against size
 
@@ -45,19 +45,17 @@ engine are processor time, taken by turns in small portions, and hardly move. To
 
 ## What limits it
 
-- **The engine** is plain Python over plain dicts: what a pod costs is the number of its fields, each looked at once or twice. A
-  container more costs the same as the one before it; what remains with one container is the pod itself. A refused pod pays for
-  its messages in addition.
-- **The check** reads the everyday part of YAML with a reader of its own, which remembers lines that it has seen; anchors, block scalars
-  with indicators and the like go through libyaml and cost what PyYAML costs. A place (line and column) is looked up only for
-  what is wrong. The start is Python's own and the imports'.
-- **The embedded server** is Flask's routing, one writer and, for writes, the engine. It is meant for tests: thousands of pods, not
-  clusters.
-- **The webhook** spends most of a review below itself, in gunicorn, TLS and parsing
-  ([layer by layer](operations.md#what-the-server-layer-costs)). The 99th percentile rests on few calls and is the most nervous figure
-  of all.
+- **The engine** is plain Python over plain dicts; the cost is that of the fields that there are. A container more costs as much
+  as the one before it, and a pod with one container is mostly pod. A refused pod pays for its messages as well.
+- **The check** reads everyday YAML with a reader of its own that remembers lines it has met. Anchors, tags and other rarities go
+  to libyaml, and so does every document in which something is to be pointed at, for its line and column: it then costs what
+  PyYAML costs. A start is Python's own and that of the imports. A second process helps from some megabytes on.
+- **The embedded server** pays for Flask and gunicorn in each request, and in writes for the engine.
+- **The webhook** spends most of a review below itself: gunicorn, TLS, parsing
+  ([layer by layer](operations.md#what-the-server-layer-costs)). A 99th percentile rests on few calls, and is the figure that
+  other work on the machine moves most.
 - **The node writer** does for a changed device what that device needs, however many there are; a full report is read device by
-  device. From the driver's word to the pod's status it is waiting for the API server that counts.
+  device. From a driver's message to the pod's status, most of the time is the API server's.
 """
 
 

@@ -156,7 +156,7 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def measure(args: argparse.Namespace) -> Result:
+def result(args: argparse.Namespace) -> Result:
     texts = [pod(number) for number in range(100, 100 + args.pods)]
     jsons = [json.dumps(yaml.safe_load(text)) for text in texts]
     anchored = [text.replace("kind: Pod", "kind: &kind Pod") for text in texts]
@@ -202,4 +202,4 @@ def starts(text: str, rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    measure(arguments())
+    result(arguments())

@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from bench import engine as pods  # noqa: E402
+from bench.figures import Result, Row  # noqa: E402
 from strategy.engine import Engine  # noqa: E402
 
 THROUGHPUT = {"mutate": 0.7, "validate": 0.6, "preflight": 0.25}
@@ -331,8 +332,7 @@ def measure(
 # ---- the contest -----------------------------------------------------------------------------------
 
 
-def contest(args: argparse.Namespace, folder: Path) -> bool:
-    """Whether all budgets are kept."""
+def contest(args: argparse.Namespace, folder: Path) -> list[Row]:
     servers = {BARE: Server(BARE, folder, ())}
     servers |= {each.name: Server("webhook", folder, each.flags) for each in CONTESTANTS}
     bodies = {each.name: each.bodies(args.reviews) for each in CONTESTANTS}
@@ -353,9 +353,9 @@ def contest(args: argparse.Namespace, folder: Path) -> bool:
     finally:
         for server in servers.values():
             server.stop()
-    kept = [told(name, found) for name, found in rounds.items()]
+    rows = [row for name, found in rounds.items() for row in told(name, found)]
     print(_load())
-    return all(kept)
+    return rows
 
 
 def _load() -> str:
@@ -375,11 +375,14 @@ def percentile(rounds: list[tuple[Measured, ...]], who: int, share: int) -> floa
     return statistics.median(each[len(each) * share // 100] for each in taken)
 
 
-def told(name: str, rounds: list[tuple[Measured, ...]]) -> bool:
+def told(name: str, rounds: list[tuple[Measured, ...]]) -> tuple[Row, Row]:
     throughput = statistics.median(ours.throughput / other.throughput for ours, other in rounds)
     usual, late = ([percentile(rounds, who, share) for who in (0, 1)] for share in (50, 99))
     latency = late[0] / late[1]
-    kept = throughput >= THROUGHPUT[name] and latency <= LATENCY
+    rows = (
+        Row(f"{name}, reviews a second", throughput, "a handler that does nothing", THROUGHPUT[name], least=True),
+        Row(f"{name}, p99", latency, "a handler that does nothing", LATENCY),
+    )
     speeds, costs = (
         [statistics.median(getattr(pair[i], what) for pair in rounds) for i in (0, 1)] for what in ("throughput", "cpu")
     )
@@ -387,9 +390,9 @@ def told(name: str, rounds: list[tuple[Measured, ...]]) -> bool:
         f"{name:10} throughput {throughput:5.2f} (budget {THROUGHPUT[name]:.2f})  p99 {latency:5.2f} (budget {LATENCY})  "
         f"{late[0] * 1e3:5.1f} ms against {late[1] * 1e3:5.1f} ms (p50 {usual[0] * 1e3:.1f} and {usual[1] * 1e3:.1f})  "
         f"{speeds[0]:6.0f}/s against {speeds[1]:6.0f}/s  cpu {costs[0] * 1e6:5.0f} µs against {costs[1] * 1e6:5.0f} µs"
-        f"{'' if kept else '  MISSED'}"
+        f"{'' if all(row.kept for row in rows) else '  MISSED'}"
     )
-    return kept
+    return rows
 
 
 def layers(args: argparse.Namespace, folder: Path) -> None:
@@ -414,7 +417,7 @@ def layers(args: argparse.Namespace, folder: Path) -> None:
         print(f"{name:32} {statistics.median(one.throughput for one in each):6.0f}/s  cpu {cpu:6.0f} µs")
 
 
-def main() -> None:
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--reviews", type=int, default=1000, help="how many distinct reviews (default 1000)")
     parser.add_argument("--rounds", type=int, default=12, help="how many rounds (default 12)")
@@ -423,17 +426,25 @@ def main() -> None:
     parser.add_argument("--layers", action="store_true", help="what the layers below the webhook cost, instead")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     parser.add_argument("rest", nargs="*", help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.serve:
-        serve(args.serve, args.rest)
-        return
+    return parser.parse_args(argv)
+
+
+def result(args: argparse.Namespace) -> Result:
     with tempfile.TemporaryDirectory(prefix="podstrat-bench-") as temporary:
         folder = Path(temporary)
         certificates(folder)
         if args.layers:
             layers(args, folder)
-        else:
-            sys.exit(0 if contest(args, folder) else 1)
+            return Result([])
+        return Result(contest(args, folder))
+
+
+def main() -> None:
+    args = arguments()
+    if args.serve:
+        serve(args.serve, args.rest)
+    else:
+        sys.exit(0 if all(row.kept for row in result(args).rows) else 1)
 
 
 if __name__ == "__main__":

@@ -60,4 +60,15 @@ def failed(pod: Object, why: str, now: str) -> dict[str, Any]:
         condition["observedGeneration"] = generation
     others = [each for each in (pod.get("status") or {}).get("conditions") or () if each["type"] != FAILED]
     message = f"Preparing dynamic resources failed permanently: {why}"
-    return {"phase": "Failed", "reason": REASON, "message": message, "conditions": [*others, condition]}
+    told = {"phase": "Failed", "reason": REASON, "message": message, "conditions": [*others, condition]}
+    return told | _given_up(pod.get("status") or {})
+
+
+def _given_up(status: Object) -> dict[str, Any]:
+    """Containers that still wait do so for nothing, and say why: kubectl shows their reason before the pod's."""
+    state = {"waiting": {"reason": REASON}}
+    return {
+        key: [{**each, "state": state} if "waiting" in (each.get("state") or ()) else each for each in status[key]]
+        for key in ("containerStatuses", "initContainerStatuses")
+        if status.get(key)
+    }

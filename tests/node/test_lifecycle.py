@@ -115,3 +115,13 @@ def test_a_pod_that_has_failed_stays_failed():
     over = {**made(), "status": {**made()["status"], "phase": "Succeeded"}}
     assert duties.failed(over, "no", text(START)) == {}
     assert step(over, START, ready=True, released=True) == Step({}, stopped=True)
+
+
+def test_containers_of_a_pod_that_can_never_start_say_why():
+    """As kubectl shows it: the reason of a container comes before that of its pod."""
+    waiting = lived(made(init=[{"name": "once"}]), START, ready=False)
+    failed = duties.failed(waiting, "no", text(START))
+    assert [each["state"] for each in failed["containerStatuses"]] == [{"waiting": {"reason": duties.REASON}}]
+    assert [each["state"] for each in failed["initContainerStatuses"]] == [{"waiting": {"reason": duties.REASON}}]
+    operations = lifecycle.operations(failed)
+    assert ENGINE.patch(operations, waiting, type="json", subresource="status").ok
