@@ -9,35 +9,9 @@ its own, so that none inherits the memory of the one before.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import importlib
-import multiprocessing
 import sys
-import time
-from concurrent.futures import ProcessPoolExecutor
 
-from bench import figures, page, plots
-
-NAMES = ("engine", "read_yaml", "check", "apiserver", "webhook", "node")
-
-
-def measured(name: str) -> figures.Result:
-    """What the benchmark finds with its own defaults."""
-    benchmark = importlib.import_module(f"bench.{name}")
-    with contextlib.redirect_stdout(sys.stderr):
-        found: figures.Result = benchmark.result(benchmark.arguments([]))
-    return found
-
-
-def run(names: list[str]) -> figures.Figures:
-    found, machine = {}, figures.machine()
-    for number, name in enumerate(names, 1):
-        print(f"--- {number} of {len(names)}: {name}", file=sys.stderr, flush=True)
-        began = time.monotonic()
-        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
-            found[name] = alone.submit(measured, name).result()
-        print(f"--- {name} took {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
-    return figures.Figures(machine, found)
+from bench import figures, page, plots, running
 
 
 def write_page(kept: figures.Figures) -> None:
@@ -49,7 +23,7 @@ def write_page(kept: figures.Figures) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--only", choices=NAMES, action="append", help="this one, and write nothing; can be repeated")
+    parser.add_argument("--only", choices=running.NAMES, action="append", help="this one, and write nothing; can be repeated")
     parser.add_argument("--strict", action="store_true", help="exit with 1 if a budget is missed")
     parser.add_argument(
         "--page", action="store_true", help="make the page and its pictures again from the figures that there are"
@@ -58,11 +32,11 @@ def main(argv: list[str] | None = None) -> int:
     writes = args.page or not args.only
     if writes and not plots.can_be_made():
         parser.error("the pictures need matplotlib, which `make bench` installs")
-    found = figures.read() if args.page else run(args.only or list(NAMES))
+    found = figures.read() if args.page else running.run(args.only or running.NAMES)
     if writes:
         figures.write(found)
-        # As they will be read: the page and the pictures are made from what is kept, not from more digits.
-        write_page(figures.read())
+        found = figures.read()  # rounded: the table, the page and the pictures are of what is kept
+        write_page(found)
     print(page.text(found))
     return 1 if args.strict and not found.kept else 0
 

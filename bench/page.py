@@ -9,7 +9,7 @@ from bench.figures import Figures, Machine, Plot, Row
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 IMAGES = FILE.parent / "images"
-HEAD = ("", "what", "figure", "in units of", "budget", "verdict")
+HEAD = ("bench", "what", "figure", "in units of", "budget", "verdict")
 RIGHT = (2, 4)
 """The columns with numbers."""
 
@@ -20,8 +20,8 @@ PAGE = """\
 
 A time measured on one machine says little about another. So each benchmark measures podstrat and something well known in the
 same run, and tells the ratio: a create takes so many times as long as `json.loads` of the pod; the webhook answers such a
-fraction of what a handler that does nothing answers in the same server. Most ratios have a budget: a ceiling (≤), or a floor
-(≥) where more is better. A budget that was not kept says so.
+fraction of what a handler that only parses the review answers in the same server. Most ratios have a budget: a ceiling (≤), or
+a floor (≥) where more is better. A budget that was not kept says so.
 
 {machine}
 
@@ -37,7 +37,7 @@ fraction of what a handler that does nothing answers in the same server. Most ra
 
 The machine should have nothing else to do. The load above is that of the minute before: from 1 on somebody else was at work, and
 neither a kept budget nor a missed one means much. Starts, throughput and percentiles suffer first, since they are real time. The
-engine's figures are processor time, taken by turns in small portions, and hardly move.
+engine's figures are processor time, taken by turns in small portions, and move less.
 
 ## Cost against size
 
@@ -52,10 +52,10 @@ engine's figures are processor time, taken by turns in small portions, and hardl
   PyYAML costs. A start is Python's own and that of the imports. A second process helps from some megabytes on.
 - **The embedded server** pays for Flask and gunicorn in each request, and in writes for the engine.
 - **The webhook** spends most of a review below itself: gunicorn, TLS, parsing
-  ([layer by layer](operations.md#what-the-server-layer-costs)). A 99th percentile rests on few calls, and is the figure that
-  other work on the machine moves most.
+  ([layer by layer](operations.md#what-the-server-layer-costs)). A 99th percentile rests on few calls, and differs most from
+  one run to the next.
 - **The node writer** does for a changed device what that device needs, however many there are; a full report is read device by
-  device. From a driver's message to the pod's status, most of the time is the API server's.
+  device. Between a driver's message and the pod's status stands one PATCH, and that is what the ratio compares with.
 """
 
 
@@ -63,14 +63,14 @@ def table(figures: Figures) -> list[list[str]]:
     """The rows with a budget first, each benchmark's together; then what is told for its own sake."""
     rows = [(name, row) for name, result in figures.results.items() for row in result.rows]
     rows.sort(key=lambda each: each[1].budget is None)
-    return [[name, row.name, _number(row), row.unit, _budget(row), _verdict(row)] for name, row in rows]
+    return [[name, row.name, _number(row), row.unit, budget(row), _verdict(row)] for name, row in rows]
 
 
 def _number(row: Row) -> str:
     return f"{row.value:.2f}" if row.value < 10 and not float(row.value).is_integer() else f"{row.value:.0f}"
 
 
-def _budget(row: Row) -> str:
+def budget(row: Row) -> str:
     return "" if row.budget is None else f"{'≥' if row.least else '≤'} {row.budget:g}"
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
 import json
 import multiprocessing
 import os
@@ -44,6 +45,7 @@ LATENCY = 1.5
 PARTS = 4
 """A round sends a part of the reviews: turns that follow each other quickly meet the same weather."""
 BARE = "bare"
+UNIT = f"a handler that only parses, with {'orjson' if importlib.util.find_spec('orjson') else 'pydantic'}"
 UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 
 
@@ -138,13 +140,13 @@ def serve(kind: str, arguments: list[str]) -> None:
     loaded = settings.load({}, dict(zip((each[2:].replace("-", "_") for each in arguments[::2]), arguments[1::2], strict=True)))
     if kind != "webhook":
         made = bare_flask if kind == "flask" else bare
-        serving.Application.load = lambda self: made()  # type: ignore[method-assign, assignment]
+        serving.Application.load = lambda self: made()  # type: ignore[method-assign]
     if kind == "sync":
         from gunicorn.workers.sync import SyncWorker
 
-        serving.Worker = SyncWorker  # type: ignore[misc, assignment]
+        serving.Worker = SyncWorker  # type: ignore[attr-defined, assignment]
     if kind == "staying":
-        serving.Worker = staying()  # type: ignore[misc]
+        serving.Worker = staying()  # type: ignore[attr-defined]
     if kind == "context":
         # As gunicorn does without us: a context is made for each connection.
         serving.Application._context = (  # type: ignore[method-assign]
@@ -380,8 +382,8 @@ def told(name: str, rounds: list[tuple[Measured, ...]]) -> tuple[Row, Row]:
     usual, late = ([percentile(rounds, who, share) for who in (0, 1)] for share in (50, 99))
     latency = late[0] / late[1]
     rows = (
-        Row(f"{name}, reviews a second", throughput, "a handler that does nothing", THROUGHPUT[name], least=True),
-        Row(f"{name}, p99", latency, "a handler that does nothing", LATENCY),
+        Row(f"{name}, reviews a second", throughput, UNIT, THROUGHPUT[name], least=True),
+        Row(f"{name}, p99", latency, UNIT, LATENCY),
     )
     speeds, costs = (
         [statistics.median(getattr(pair[i], what) for pair in rounds) for i in (0, 1)] for what in ("throughput", "cpu")

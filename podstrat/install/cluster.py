@@ -79,7 +79,7 @@ class KubernetesCluster:
         made = _good("PATCH", where, code, body)
         if before is None:
             return Applied(made, "created")
-        return Applied(made, "unchanged" if _same(before, made) else "configured")
+        return Applied(made, "unchanged" if _same(before, made, obj) else "configured")
 
     def delete(self, obj: Object, dry_run: bool = False) -> bool:
         """Whether there was something to delete."""
@@ -166,9 +166,13 @@ def _good(method: str, where: str, code: int, body: Object) -> Object:
     raise Refused(f"{method} {where}: {code}: {body.get('message', '')}", code)
 
 
-def _same(before: Object, after: Object) -> bool:
-    """Whether nothing but the book-keeping differs."""
-    return _content(before) == _content(after)
+def _same(before: Object, after: Object, applied: Object) -> bool:
+    """Whether nothing differs of the parts that were applied, but for the book-keeping.
+
+    The others, a status, the time in a Lease, the data of the Secret, are written by others all the time.
+    """
+    before, after = _content(before), _content(after)
+    return all(before.get(key) == after.get(key) for key in applied.keys() | (before.keys() - after.keys()))
 
 
 def _content(obj: Object) -> Object:

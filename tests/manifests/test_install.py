@@ -16,6 +16,7 @@ CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
 MUTATING = f"{CONFIGURATIONS}/mutatingwebhookconfigurations/podstrat-webhook"
 VALIDATING = f"{CONFIGURATIONS}/validatingwebhookconfigurations/podstrat-webhook"
 DEPLOYMENT = "/apis/apps/v1/namespaces/podstrat-system/deployments/podstrat-webhook"
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/podstrat-system/leases/podstrat-webhook"
 SECRET = "/api/v1/namespaces/podstrat-system/secrets/podstrat-webhook-tls"
 
 
@@ -49,6 +50,25 @@ def test_in_and_out(cluster: World) -> None:
     assert not cluster.is_watched()
     assert cluster.command("uninstall") == ["uninstalled"]
     assert cluster.command("status", code=1) == ["NOT webhook  not installed in namespace podstrat-system"]
+
+
+def test_what_others_write_meanwhile_is_no_change_of_ours(kept: World) -> None:
+    """The Lease is renewed and the Deployment's status is written between our look and our write."""
+    kept.command("install")
+    seen = []
+
+    def meanwhile(user: str, method: str, path: str) -> None:
+        if user == INSTALLER and method == "PATCH" and path in (LEASE, DEPLOYMENT):
+            seen.append(path)
+            part, patch = {
+                LEASE: ("", {"spec": {"renewTime": f"2030-01-01T00:00:0{len(seen)}.000000Z"}}),
+                DEPLOYMENT: ("/status", {"status": {"conditions": [{"type": "Progressing", "status": "True"}]}}),
+            }[path]
+            assert kept.send("PATCH", f"{path}{part}", patch, "application/merge-patch+json")[0] == 200
+
+    kept.proxy.before = meanwhile
+    assert set(outcomes(kept.command("install"))) == {"unchanged"}
+    assert set(seen) == {LEASE, DEPLOYMENT}
 
 
 def test_a_new_version_and_another_overlay(cluster: World) -> None:
