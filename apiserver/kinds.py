@@ -22,6 +22,8 @@ class Kind:
     """Whether the status is written through a subresource of its own."""
     counts_generation: bool = False
     """Whether the server counts changes of the spec in metadata.generation."""
+    keeps_generation: bool = False
+    """Whether metadata.generation is stored as it comes. Pods only come here without their strategy: then it is a webhook's."""
     returns_deleted: bool = False
     """Whether a removal is answered with the object; otherwise it is a Status."""
     verbs: tuple[str, ...] = VERBS
@@ -65,6 +67,7 @@ POD = Kind(
     "Pod",
     short_names=("po",),
     has_status=True,
+    keeps_generation=True,
     categories=("all",),
     subresources=(
         ("binding", "Binding", ("create",)),

@@ -73,7 +73,8 @@ class Judge:
         metadata.update({"uid": request.uid, "creationTimestamp": times.format(request.now)})
         if metadata.get("generateName") and not metadata.get("name"):
             metadata["name"] = metadata["generateName"][: NAME_LENGTH - SUFFIX_LENGTH] + request.suffix
-        metadata.pop("generation", None)
+        if not kind.keeps_generation:
+            metadata.pop("generation", None)
         if kind.counts_generation:
             metadata["generation"] = 1
         if kind.has_status:
@@ -250,8 +251,10 @@ def _kept(obj: Object, old: Object, subresource: str, kind: Kind) -> Object:
         if "status" in old:
             obj["status"] = old["status"]
     metadata, stored = dict(obj["metadata"]), old["metadata"]
-    for key in ("creationTimestamp", "resourceVersion", "generation", "deletionTimestamp"):
+    for key in ("creationTimestamp", "resourceVersion", "deletionTimestamp"):
         metadata.pop(key, None)
+    if not kind.keeps_generation:
+        metadata.pop("generation", None)
     for key in ("creationTimestamp", "resourceVersion", "generation", "deletionTimestamp", "uid", "namespace"):
         if key in stored:
             metadata.setdefault(key, stored[key])

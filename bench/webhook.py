@@ -13,8 +13,6 @@ few calls, and on a busy machine of what others do to them: each side's is the m
 from __future__ import annotations
 
 import argparse
-import importlib
-import importlib.util
 import json
 import multiprocessing
 import os
@@ -31,6 +29,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import orjson
+
 # Instead of this folder, whose files are called like the rooms that they measure.
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
@@ -45,7 +45,7 @@ LATENCY = 1.5
 PARTS = 4
 """A round sends a part of the reviews: turns that follow each other quickly meet the same weather."""
 BARE = "bare"
-UNIT = f"a handler that only parses, with {'orjson' if importlib.util.find_spec('orjson') else 'pydantic'}"
+UNIT = "a handler that only parses, with orjson"
 UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 
 
@@ -184,24 +184,11 @@ CONSTANT = json.dumps(
 ).encode()
 
 
-def _loads() -> Callable[[bytes], Any]:
-    """orjson's, or as the webhook does without it."""
-    try:
-        found: Callable[[bytes], Any] = importlib.import_module("orjson").loads
-    except ModuleNotFoundError:
-        from webhook import reading
-
-        print("orjson is not installed: the bare handler parses as the webhook does", file=sys.stderr)
-        return reading.loads
-    return found
-
-
 def bare() -> Callable[..., Any]:
-    loads = _loads()
     headers = [("Content-Type", "application/json"), ("Content-Length", str(len(CONSTANT)))]
 
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> tuple[bytes]:
-        loads(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])))
+        orjson.loads(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])))
         start_response("200 OK", headers)
         return (CONSTANT,)
 
@@ -211,11 +198,10 @@ def bare() -> Callable[..., Any]:
 def bare_flask() -> Any:
     from flask import Flask, Response, request
 
-    loads = _loads()
     app = Flask("bare", static_folder=None)
 
     def answer() -> Response:
-        loads(request.get_data(cache=False))
+        orjson.loads(request.get_data(cache=False))
         return Response(CONSTANT, 200, content_type="application/json")
 
     app.add_url_rule("/mutate", "answer", answer, methods=["POST"])

@@ -22,10 +22,10 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
+import orjson
 from pydantic import ValidationError
 
 from strategy import errors, gotext, status
-from webhook import reading
 from webhook.chain import Chain, Done, Phase
 from webhook.measures import Measures
 from webhook.review import API_VERSION, KIND, Request, Response, answer
@@ -158,7 +158,7 @@ def _body(environ: dict[str, Any]) -> bytes:
 
 def _parsed(body: bytes) -> dict[str, Any]:
     try:
-        value = reading.loads(body)
+        value = orjson.loads(body)
     except ValueError as error:
         raise errors.BadRequest(f"the body is no JSON that can be read: {error}") from None
     if not isinstance(value, dict):

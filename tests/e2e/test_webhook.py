@@ -189,7 +189,6 @@ def reporting(*reports: tuple[str, str]) -> Object:
 # ---- a server that stores pods as they are ---------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=False, reason="with --pod-strategy=off the embedded server still puts the generation of pods back")
 def test_generation(plain: ApiServer, tmp_path: Path) -> None:
     def life() -> list[int | None]:
         stored = create(plain, pod())

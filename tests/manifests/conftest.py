@@ -188,5 +188,6 @@ def kept(world: World, tmp_path: Path) -> Iterator[World]:
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever waits here waits for something on the same machine."""
+    monkeypatch.setattr("podstrat.install.command.TIMEOUT", 60.0)
     monkeypatch.setattr("podstrat.install.installing.POLL_SECONDS", 0.05)
     monkeypatch.setattr("podstrat.install.cluster.PAUSES", (0.01, 0.02))

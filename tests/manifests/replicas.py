@@ -64,16 +64,21 @@ class Deployments:
     def _run(self) -> None:
         with Client(self._admin) as client:
             while not self._stop.wait(0.05):
-                code, deployment = client.send("GET", self._path)
-                template = deployment["spec"]["template"]["spec"] if code == 200 else None
-                if template != self._template:
-                    self.end()
-                    if template is not None:
-                        self.begin(template)
-                        self.starts += 1
-                    self._template = template
-                if template is not None:
-                    self._tell(client, deployment)
+                # As a controller does: what has failed is tried again in the next round.
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    self._round(client)
+
+    def _round(self, client: Client) -> None:
+        code, deployment = client.send("GET", self._path)
+        template = deployment["spec"]["template"]["spec"] if code == 200 else None
+        if template != self._template:
+            self.end()
+            if template is not None:
+                self.begin(template)
+                self.starts += 1
+            self._template = template
+        if template is not None:
+            self._tell(client, deployment)
 
     def _tell(self, client: Client, deployment: dict[str, Any]) -> None:
         wanted = deployment["spec"].get("replicas", 1)
@@ -145,7 +150,7 @@ class Processes(Deployments):
         try:
             connection.request("GET", "/readyz")
             return connection.getresponse().status == 200
-        except OSError:
+        except (OSError, http.client.HTTPException):
             return False
         finally:
             connection.close()
