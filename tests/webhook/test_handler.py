@@ -38,9 +38,12 @@ def body(**fields: Any) -> bytes:
         pytest.param(b"\xff\xfe{}", 400, "the body is no JSON that can be read: ", id="another-encoding"),
         pytest.param(b'{"a": NaN}', 400, "the body is no JSON that can be read: ", id="not-a-number"),
         pytest.param(b'"review"', 400, "the body is no JSON object", id="a-string"),
-        pytest.param(b"[" * 100_000, 400, "the body is no JSON that can be read: depth limit exceeded limit exceeded", id="deep"),
+        pytest.param(b"[" * 100_000, 400, "the body is no JSON that can be read: depth limit exceeded", id="deep"),
         pytest.param(
-            b'{"a":' * 50_000 + b"1" + b"}" * 50_000, 400, "the body is no JSON that can be read: depth limit exceeded", id="deep-objects"
+            b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
+            400,
+            "the body is no JSON that can be read: depth limit exceeded",
+            id="deep-objects",
         ),
         pytest.param(b"{}", 400, "the body is None of None, expected AdmissionReview of admission.k8s.io/v1", id="nothing"),
         pytest.param(b'{"kind": "Pod", "apiVersion": "v1"}', 400, "the body is Pod of v1, expected AdmissionReview", id="a-pod"),
