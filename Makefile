@@ -14,8 +14,8 @@ TWO := --numprocesses=2 --dist=loadfile
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-up: $(READY) ## The whole system on this machine, with a story in it; Ctrl-C ends it
-	@$(BIN)/podstrat up
+up: $(READY) ## The whole system on this machine, with a story in it; Ctrl-C ends it (ARGS=--once: the story only)
+	@$(BIN)/podstrat up $(ARGS)
 
 test: lint ## Lint, types, import contracts, tests with the coverage of strategy/
 	$(BIN)/python -m pytest $(TWO) --cov --cov-report=term
