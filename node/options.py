@@ -1,9 +1,27 @@
-"""The options of a simulated driver. Apart from it, so that they can be listed where gRPC is not installed."""
+"""The options of a simulated driver, and what it can be told. Apart from it, so that they can be listed where gRPC is missing."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+
+LANGUAGE = """A simulated driver: a DRA driver, a device plugin or both, told what to do line by line.
+
+    health gpu-0 Unhealthy XID 79: fallen off the bus     a device, or all that match (gpu-*)
+    timeout gpu-* 60                                      how many seconds a report is good for
+    add gpu-8 gpu-9        remove gpu-3                   devices come and go
+    tell                                                  report again as things are
+    quiet        speak                                    do not report changes for now; report them
+    end                                                   end the health streams
+    hang NodePrepareResources        answer GetInfo       a call is not answered; it is again
+    fail CLAIM-UID permanent no such firmware             preparing this claim fails (permanent, or transient)
+    mend CLAIM-UID
+    roll                                                  a rolling update: the new driver comes, then the old one goes
+    wait 5                                                seconds
+    stop        crash                                     go in good order; be gone
+
+Each line is answered with `ok`, or with what is wrong with it.
+"""
 
 HEALTH = ("v1", "v1alpha1", "newer", "older")
 """The health services there are: the released ones, and the two of the documents."""

@@ -1,20 +1,4 @@
-"""A simulated driver for demos and tests: a DRA driver, a device plugin or both, told what to do line by line.
-
-    health gpu-0 Unhealthy XID 79: fallen off the bus     a device, or all that match (gpu-*)
-    timeout gpu-* 60                                      how many seconds a report is good for
-    add gpu-8 gpu-9        remove gpu-3                   devices come and go
-    tell                                                  report again as things are
-    quiet        speak                                    do not report changes for now; report them
-    end                                                   end the health streams
-    hang NodePrepareResources        answer GetInfo       a call is not answered; it is again
-    fail CLAIM-UID permanent no such firmware             preparing this claim fails (permanent, or transient)
-    mend CLAIM-UID
-    roll                                                  a rolling update: the new driver comes, then the old one goes
-    wait 5                                                seconds
-    stop        crash                                     go in good order; be gone
-
-Each line is answered with `ok`, or with what is wrong with it.
-"""
+"""A simulated driver for demos and tests: a DRA driver, a device plugin or both, told what to do (node.options.LANGUAGE)."""
 
 from __future__ import annotations
 
@@ -30,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TextIO
 
 from node.clock import BootClock, Clock
-from node.options import arguments
+from node.options import LANGUAGE, arguments
 from node.protocols import streams
 from node.reports import HEALTHY, UNHEALTHY, UNKNOWN, Reading
 from node.simulator import DevicePlugin, DraDriver, Failure, Simulated
@@ -210,6 +194,6 @@ class Simulation:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=LANGUAGE, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments(parser)
     sys.exit(run(parser.parse_args()))
