@@ -225,7 +225,7 @@ def test_a_client_that_does_not_hang_up_keeps_nobody_waiting() -> None:
         for each in left:
             each.sendall(b"GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             assert each.recv(65536).startswith(b"HTTP/1.1 200")
-        time.sleep(2.5)
+        time.sleep(2.5)  # longer than the server gives one of them for hanging up
         began = time.monotonic()
         assert client.send("GET", PODS)[0] == 200
         # One after the other they would be waited for two seconds each.

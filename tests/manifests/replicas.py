@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -40,7 +41,7 @@ def free_port() -> int:
         return port
 
 
-class Deployments:
+class Deployments(ABC):
     """Looks at the Deployment again and again: whoever runs its pods is told of it, and its status tells how they are."""
 
     def __init__(self, admin: Path, namespace: str = "podstrat-system") -> None:
@@ -89,14 +90,17 @@ class Deployments:
         if known != status:
             client.send("PATCH", f"{self._path}/status", {"status": status}, MERGE)
 
+    @abstractmethod
     def begin(self, template: dict[str, Any]) -> None:
-        raise NotImplementedError
+        """The pods of a template begin."""
 
+    @abstractmethod
     def end(self) -> None:
-        raise NotImplementedError
+        """They end, if there are any."""
 
+    @abstractmethod
     def is_ready(self) -> bool:
-        raise NotImplementedError
+        """Whether all of them take requests."""
 
 
 def variables(template: dict[str, Any], namespace: str) -> dict[str, str]:
