@@ -91,10 +91,21 @@ def parse(body: bytes) -> Any:
     """
     try:
         if not _hides_something(body):
-            return _quick(body)
+            return _UNIQUE.decode(body.decode())
     except (ValueError, RecursionError):
         pass
     return _Reader(body).read()
+
+
+def ordinary(body: bytes) -> tuple[Any, int]:
+    """The standard library's reading of a text, and how many keys stand in it; ValueError if that might hide something.
+
+    A value with fewer keys had some repeated. How a number was written is not told: ``-0`` is 0.
+    """
+    keys = -1 if _hides_something(body) else _keys(body)
+    if keys < 0:
+        raise ValueError("not easily told")
+    return json.loads(body.decode()), keys
 
 
 def number_text(number: float) -> str:
@@ -121,23 +132,6 @@ def _hides_something(body: bytes) -> bool:
     if b"\\" not in body or b"\\u" not in body:
         return False
     return bool(_SURROGATE.search(body) or _ESCAPED_AMOUNT.search(body))
-
-
-def _quick(body: bytes) -> Any:
-    """The standard library's reading; ValueError if it refuses, or if a key is repeated."""
-    sizes: list[int] = []
-
-    def sized(members: dict[str, Any]) -> dict[str, Any]:
-        sizes.append(len(members))
-        return members
-
-    text = body.decode()
-    keys = _keys(body)
-    if keys < 0:
-        return _UNIQUE.decode(text)
-    integer = _integer if b"-0" in body else None
-    value = json.JSONDecoder(object_hook=sized, parse_float=Number, parse_int=integer, parse_constant=_refused).decode(text)
-    return value if sum(sizes) == keys else _UNIQUE.decode(text)
 
 
 def _keys(body: bytes) -> int:

@@ -52,29 +52,22 @@ class Decoder:
         watched = frozenset((watch or {}).items())
         self._plans = plans.of(types, watched)
         self._straight = straight.along(types, watched)
-        self._filling = straight.along(types, watched, plain) if plain else None
+        self._filling = straight.along(types, watched, plain)
+        self._own = straight.along(types, watched, own=True)
+        self._own_filling = straight.along(types, watched, plain, own=True)
+        self._fills = bool(plain)
 
     def decode(self, value: Any, kind: str) -> Decoded:
         """A value as an object of a type, by the type's name in the table; DecodeError if it does not fit.
 
         Upstream: UnmarshalStrict
         """
-        if type(value) is dict and (got := self._straight_on(value, kind)) is not None:
+        if type(value) is dict and (got := _along(self._straight, value, kind)) is not None:
             return got
         try:
             return self._with_care(value, kind)
         except RecursionError:
             raise DecodeError(_TOO_DEEP) from None
-
-    def _straight_on(self, value: Object, kind: str, api_version: str = "", fill: bool = False) -> Decoded | None:
-        seen = Seen()
-        way = self._straight
-        if fill and self._filling is not None:
-            way, seen.filled = self._filling, True
-        try:
-            return Decoded(way[kind](value, seen), [], seen, api_version)
-        except (straight.Detour, KeyError, ValueError, TypeError, RecursionError):
-            return None
 
     def _with_care(self, value: Any, kind: str) -> Decoded:
         walk = Walk(self.types, kind)
@@ -93,10 +86,12 @@ class Decoder:
         With ``fill`` it may come with its plain defaults, and then tells so.
         Upstream: codec.Decode, Serializer.Decode
         """
+        if type(body) is bytes and (got := self._ordinary(body, kind, api_version, fill)) is not None:
+            return got
         value = parse(body)
-        if type(value) is dict and value.get("kind") == kind and value.get("apiVersion") == api_version:
-            # It says what it is, and no other key says something else: on the straight way there is none that is not known.
-            got = self._straight_on(value, _type_name(api_version, kind), api_version, fill)
+        if _says(value, kind, api_version):
+            way = self._filling if fill else self._straight
+            got = _along(way, value, _type_name(api_version, kind), api_version, fill and self._fills)
             if got is not None:
                 return got
         named = _named(value, kind, api_version)
@@ -107,6 +102,18 @@ class Decoder:
         except DecodeError as error:
             error.about = named.kind, named.version
             raise
+
+    def _ordinary(self, body: bytes, kind: str, api_version: str, fill: bool) -> Decoded | None:
+        """A healthy object in an ordinary text; None if either wants a closer look."""
+        try:
+            value, keys = jsontext.ordinary(body)
+        except (ValueError, RecursionError):
+            return None
+        if not _says(value, kind, api_version):
+            return None
+        way = self._own_filling if fill else self._own
+        got = _along(way, value, _type_name(api_version, kind), api_version, fill and self._fills)
+        return got if got is not None and got.seen.keys == keys else None
 
     def read(
         self, body: Any, kind: str = "Pod", api_version: str = "v1", field_validation: str = "", fill: bool = False
@@ -168,6 +175,21 @@ class Decoder:
                 walk.unknown(None, key)
         plan = self._plans[scheme.type_name(named.group, named.kind)]
         return Decoded(plan.zero(), list(walk.strict), Seen(), named.api_version)
+
+
+def _says(value: Any, kind: str, api_version: str) -> bool:
+    """Whether a value says what it is. On the straight way, where every key is known, no other one says something else."""
+    return type(value) is dict and value.get("kind") == kind and value.get("apiVersion") == api_version
+
+
+def _along(way: straight.Straight, value: Object, type_name: str, api_version: str = "", filled: bool = False) -> Decoded | None:
+    """A healthy value; None if it is none."""
+    seen = Seen()
+    seen.filled = filled
+    try:
+        return Decoded(way[type_name](value, seen), [], seen, api_version)
+    except (straight.Detour, KeyError, ValueError, TypeError, RecursionError):
+        return None
 
 
 def decode_list(body: bytes, type_name: str, types: Types) -> list[Object]:

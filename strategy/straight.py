@@ -28,11 +28,15 @@ class Detour(Exception):
 
 
 class Straight:
-    """The readers of a release's types, made when first asked for. They fill in the defaults of a table, if there is one."""
+    """The readers of a release's types, made when first asked for. They fill in the defaults of a table, if there is one.
 
-    def __init__(self, plans: Plans, table: Table) -> None:
+    A value that is their ``own`` they change where it stands, and count its keys; of any other they make a copy.
+    """
+
+    def __init__(self, plans: Plans, table: Table, own: bool) -> None:
         self._plans = plans
         self._table = dict(table)
+        self._own = own
         self._made: dict[str, Reader] = {}
 
     def __getitem__(self, type_name: str) -> Reader:
@@ -44,7 +48,7 @@ class Straight:
             either = frozenset(name for name, field in fields.items() if field.type == "IntOrString")
             always = {**plan.template, **dict(self._table.get(type_name, ()))}
             nested = [(name, self[inner.name]) for name, inner in plan.nested]
-            reader = self._made[type_name] = _object(entries, either, plan, always, nested)
+            reader = self._made[type_name] = _object(entries, either, plan, always, nested, self._own)
         return reader
 
     def _entry(self, field: Field, plan: Plan) -> Entry:
@@ -69,7 +73,7 @@ class Straight:
 
 
 def _object(
-    entries: dict[str, Entry], either: frozenset[str], plan: Plan, always: Object, nested: list[tuple[str, Reader]]
+    entries: dict[str, Entry], either: frozenset[str], plan: Plan, always: Object, nested: list[tuple[str, Reader]], own: bool
 ) -> Reader:
     """The reader of an object by its fields; ``either`` are those that hold a number or a string.
 
@@ -79,8 +83,12 @@ def _object(
     several = frozenset(name for name, holder in plan.holders.items() if holder.several)
 
     def read(value: Object, seen: Seen) -> Object:
-        # Nearly all of it stays as it is, and a whole copy is cheaper than one made key by key.
-        out = value.copy()
+        if own:
+            out = value
+            seen.keys += len(value)
+        else:
+            # Nearly all of it stays as it is, and a whole copy is cheaper than one made key by key.
+            out = value.copy()
         for key, item in value.items():
             kind, reader = entries[key]
             if type(item) is kind:
@@ -90,14 +98,16 @@ def _object(
                     raise Detour
                 if item:
                     continue
-                if key not in kept:
-                    del out[key]
-                elif key in several:
-                    seen.empty = True
-            elif item is None:
-                del out[key]
-            elif type(item) is not str or reader is not None or key not in either:
+                if key in kept:
+                    seen.empty |= key in several
+                    continue
+            elif item is not None:
+                if type(item) is str and reader is None and key in either:
+                    continue
                 raise Detour
+            if out is value:
+                out = value.copy()
+            del out[key]
         for key in always:
             if key not in out:
                 out[key] = always[key]
@@ -152,6 +162,7 @@ def _texts(value: Object, seen: Seen) -> dict[str, str]:
     for key, item in value.items():
         if type(item) is not str or type(key) is not str:
             raise Detour
+    seen.keys += len(value)
     return value.copy()
 
 
@@ -159,12 +170,13 @@ def _amounts(value: Object, seen: Seen) -> dict[str, str]:
     out = {}
     for key, item in value.items():
         if type(item) is not str:
-            if type(item) is not int:
+            if type(item) is not int or not item:  # 0 may have been written as -0, which a quantity remembers
                 raise Detour
             item = str(item)
         if type(key) is not str:
             raise Detour
         out[key] = readers.printed(item)
+    seen.keys += len(value)
     return out
 
 
@@ -202,6 +214,6 @@ _SPECIAL: Final[dict[str, tuple[type, Reader]]] = {
 
 
 @lru_cache(maxsize=32)
-def along(types: Types, watch: Watch, table: Table = frozenset()) -> Straight:
+def along(types: Types, watch: Watch, table: Table = frozenset(), own: bool = False) -> Straight:
     """The straight way along the plans of a release."""
-    return Straight(of(types, watch), table)
+    return Straight(of(types, watch), table, own)

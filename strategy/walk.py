@@ -34,6 +34,8 @@ class Seen(set[str]):
     """Whether lists and maps without items may be in it: they are neither printed nor stored."""
     filled = False
     """Whether defaults have been filled in."""
+    keys = 0
+    """How many keys its objects had, all in all; counted where the straight way changes the value itself."""
 
 
 class Decoded(NamedTuple):

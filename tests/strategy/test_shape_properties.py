@@ -6,6 +6,7 @@ import contextlib
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,8 +74,56 @@ def test_what_is_decoded_decodes_to_itself(value):
 def test_both_ways_agree(value):
     """The straight way gives what the careful one does, or nothing."""
     decoder = shape.Decoder(types.load("1.37"), {("PodSpec", "hostUsers"): "UserNamespacesSupport"})
-    got = decoder._straight_on(value, "Pod")
+    got = shape._along(decoder._straight, value, "Pod")
     assert got is None or got == decoder._with_care(value, "Pod")
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> bytes:
+    """The text of a pod, mostly a healthy one: keys may be repeated, blanks, escapes and odd numbers be anywhere."""
+    colon = draw(st.sampled_from([":", ": ", " :"]))
+
+    def members(*pairs: tuple[str, str]) -> str:
+        return "{" + ",".join(f'"{key}"{colon}{value}' for key, value in pairs) + "}"
+
+    def some(*pairs: tuple[str, str]) -> list[tuple[str, str]]:
+        return draw(st.lists(st.sampled_from(pairs), max_size=3))
+
+    limits = members(*some(("cpu", '"1"'), ("memory", '"1Gi"'), ("cpu", "2"), ("cpu", "-0"), ("memory", "1.5")))
+    port = members(*some(("containerPort", "80"), ("name", '"a"'), ("name", '":80"'), ("hostIP", "null"), ("protocol", '""')))
+    labels = members(*some(("a", '"b"'), ("c", '"x : y"'), ("d", '"\\":"'), ("e\\\\", '"f"'), ("g", '"\\u0031"')))
+    container = members(
+        ("name", '"c"'),
+        *some(("image", '"i:1"'), ("tty", "true"), ("ports", f"[{port}]"), ("resources", members(("limits", limits)))),
+    )
+    spec = members(("containers", f"[{container}]"))
+    return members(("apiVersion", '"v1"'), ("kind", '"Pod"'), ("metadata", members(("labels", labels))), ("spec", spec)).encode()
+
+
+@given(texts())
+def test_the_ordinary_way_agrees(body):
+    """What is read in one go is what a closer look would give."""
+    got = NEW._ordinary(body, "Pod", "v1", fill=False)
+    if got is not None:
+        assert got == NEW.resolve(bytearray(body))
+
+
+@pytest.mark.parametrize(
+    "amount, is_ordinary",
+    [
+        pytest.param('"1Gi"', True, id="text"),
+        pytest.param("2", True, id="number"),
+        pytest.param("-0", False, id="minus-zero"),
+        pytest.param("0", False, id="zero"),
+        pytest.param("1.5", False, id="fraction"),
+        pytest.param('"1", "memory": "2"', False, id="repeated-key"),
+    ],
+)
+def test_which_texts_are_ordinary(amount, is_ordinary):
+    limits = f'"resources": {{"limits": {{"memory": {amount}}}}}'
+    body = f'{{"apiVersion": "v1", "kind": "Pod", "spec": {{"containers": [{{"name": "c", "image": "i:1", {limits}}}]}}}}'
+    got = NEW._ordinary(body.encode(), "Pod", "v1", fill=False)
+    assert (got is not None) is is_ordinary
 
 
 @given(json_members)
