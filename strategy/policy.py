@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from strategy import gated, gates, scan, shape
+from strategy import defaults, gated, gates, scan, shape
 from strategy.answers import Server
 from strategy.context import Pod
 from strategy.engine import Engine
@@ -36,9 +36,10 @@ class PolicyEngine(Engine):
                     f"the gate {gate} guards no field of pods in {version}; those that do: {', '.join(guarding(version))}"
                 )
         ctx = self._server.ctx
-        on = {gate for gate in ctx.gates if policy.get(gate, True)} | {gate for gate, value in policy.items() if value}
-        watch = gated.watch(frozenset(on), ctx.version)
-        self._server = Server(ctx._replace(gates=frozenset(on)), shape.Decoder(ctx.types, watch))
+        on = frozenset({gate for gate in ctx.gates if policy.get(gate, True)} | {gate for gate, value in policy.items() if value})
+        ctx = ctx._replace(gates=on)
+        watch = gated.watch(on, ctx.version)
+        self._server = Server(ctx, shape.Decoder(ctx.types, watch, defaults.plain(ctx)))
         spec, status = scan.scans(ctx.types, watch, "PodSpec", "PodStatus")
         self._scans = {"spec": spec, "status": status}
 
