@@ -8,9 +8,9 @@ from typing import Any
 from strategy import errors, field, gotext
 from strategy.field import Errors
 from strategy.request import Request
+from strategy.rules import meta
 
 META_GROUP = "meta.k8s.io"
-FIELD_MANAGER_LIMIT = 128
 FIELD_VALIDATIONS = ("", "Ignore", "Strict", "Warn")
 PROPAGATION_POLICIES = ("Foreground", "Background", "Orphan")
 
@@ -33,22 +33,12 @@ def _faults(request: Request) -> Errors:
             yield field.required("fieldManager", "is required for apply patch")
     elif request.verb == "patch" and one(request, "force"):
         yield field.forbidden("force", "may not be specified for non-apply patch")
-    yield from _field_manager(one(request, "fieldManager"))
+    yield from meta.manager_name(one(request, "fieldManager"), "fieldManager")
     yield from _dry_run(several(request.options, "dryRun"))
     validation = one(request, "fieldValidation")
     if validation not in FIELD_VALIDATIONS:
         detail = "supported values: " + gotext.joined(list(FIELD_VALIDATIONS))
         yield field.FieldError("FieldValueNotSupported", "fieldValidation", validation, detail, gotext.quote(validation))
-
-
-def _field_manager(name: str) -> Errors:
-    if len(name.encode()) > FIELD_MANAGER_LIMIT:
-        yield field.too_long("fieldManager", FIELD_MANAGER_LIMIT)
-    at = 0
-    for char in name:
-        if not char.isprintable():
-            yield field.invalid("fieldManager", name, f"invalid character U+{ord(char):04X} (at position {at})")
-        at += len(char.encode())
 
 
 def _dry_run(values: Sequence[str]) -> Errors:

@@ -9,7 +9,7 @@ from strategy.context import V1_37, Context, Pod
 from strategy.field import Errors, FieldError
 
 ANNOTATIONS_LIMIT = 256 * 1024
-MANAGER_LIMIT = 128
+MANAGER_LIMIT, SUBRESOURCE_LIMIT = 128, 256
 STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 IMMUTABLE = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 _OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
@@ -166,7 +166,7 @@ def _owner(owner: Pod, at: str) -> Errors:
         yield field.required(f"{at}.apiVersion", "must not be empty")
     elif not _has_version(version):
         yield field.invalid(f"{at}.apiVersion", version, "must be <group>/<version> or <version>")
-    elif version == "v1" and owner["kind"] == "Event":
+    elif _is_event(owner):
         yield field.invalid(at, owner, "/v1, Kind=Event is disallowed from being an owner", show=_owner_text(owner))
     for key in ("kind", "name", "uid"):
         if not owner[key]:
@@ -182,13 +182,18 @@ def _owner_without_index(owner: Pod, i: int) -> Errors:
     for key in ("kind", "name", "uid"):
         if not owner[key]:
             yield field.invalid(f"{at}.{key}", owner[key], "must not be empty", (*place, key))
-    if version == "v1" and owner["kind"] == "Event":
+    if _is_event(owner):
         yield field.invalid(at, owner, "/v1, Kind=Event is disallowed from being an owner", place, show=_owner_text(owner))
 
 
 def _has_version(api_version: str) -> bool:
     """``v1`` and ``apps/v1`` have one, ``apps/`` and ``a/b/c`` have none."""
     return api_version.count("/") < 2 and not api_version.endswith("/") and api_version != ""
+
+
+def _is_event(owner: Pod) -> bool:
+    """An Event of the core group, which may be written with its empty name before the slash."""
+    return owner["kind"] == "Event" and owner["apiVersion"] in ("v1", "/v1")
 
 
 def _owner_in_order(owner: Pod) -> Pod:
@@ -215,13 +220,30 @@ def finalizers(finalizers: Sequence[str], unit: str) -> Errors:
 
 
 def managers(entries: Sequence[Pod]) -> Errors:
-    """A field manager's name is short. What else a client says about managed fields does not reach this point.
+    """A field manager has a name that can be, and no long subresource. What else a client says does not reach this point.
 
     Upstream: ValidateManagedFields
     """
     for i, entry in enumerate(entries):
-        if len(entry.get("manager", "").encode()) > MANAGER_LIMIT:
-            yield field.too_long(f"metadata.managedFields[{i}].manager", MANAGER_LIMIT)
+        yield from manager_name(entry.get("manager", ""), f"metadata.managedFields[{i}].manager")
+        if len(entry.get("subresource", "").encode()) > SUBRESOURCE_LIMIT:
+            yield field.too_long(f"metadata.managedFields[{i}].subresource", SUBRESOURCE_LIMIT)
+
+
+def manager_name(name: str, path: str) -> Errors:
+    """The name of a field manager is short, and all of it can be printed.
+
+    Upstream: ValidateFieldManager
+    """
+    if len(name.encode()) > MANAGER_LIMIT:
+        yield field.too_long(path, MANAGER_LIMIT)
+    if name.isprintable():
+        return
+    at = 0
+    for char in name:
+        if not char.isprintable():
+            yield field.invalid(path, name, f"invalid character U+{ord(char):04X} (at position {at})")
+        at += len(char.encode())
 
 
 def qualified_finalizers(finalizers: Sequence[str]) -> Errors:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from strategy import field, formats, shape
+from strategy import field, formats, gotext, shape
 from strategy.context import Context, Pod
 from strategy.field import Errors
 from strategy.rules import tolerations
@@ -110,7 +110,7 @@ def _apparmor(pod: Pod, annotations: dict[str, str]) -> Errors:
         if name not in _container_names(pod["spec"]):
             yield field.invalid(f"metadata.annotations[{key}]", name, "container not found", ("metadata", "annotations", key))
         if apparmor_field(profile) is None and profile:
-            text, place = f'invalid AppArmor profile name: "{profile}"', ("metadata", "annotations", key)
+            text, place = f"invalid AppArmor profile name: {gotext.quote(profile)}", ("metadata", "annotations", key)
             yield field.invalid(f"metadata.annotations[{key}]", profile, text, place)
 
 
