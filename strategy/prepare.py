@@ -114,10 +114,10 @@ def _sync_apparmor(pod: Pod) -> list[str]:
             if key not in noted or (context or {}).get("appArmorProfile") is not None:
                 continue
             profile = pod_annotations.apparmor_field(noted[key])
-            if profile is not None and of_pod == profile:
-                continue
             if profile is not None and any(profiles.apparmor_profile(profile, "")):
                 profile = None
+            if profile is not None and of_pod == profile:
+                continue
             if profile is not None:
                 container["securityContext"] = {**(context or {}), "appArmorProfile": profile}
             warnings.append(f'metadata.annotations[{key}]: deprecated since v1.30; use the "appArmorProfile" field instead')

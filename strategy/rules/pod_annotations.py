@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from strategy import field, formats, gotext, shape
 from strategy.context import Context, Pod
 from strategy.field import Errors
-from strategy.rules import tolerations
+from strategy.rules import profiles, tolerations
 
 MIRROR = "kubernetes.io/config.mirror"
 TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations"
@@ -18,6 +18,9 @@ SECCOMP_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
 APPARMOR = "container.apparmor.security.beta.kubernetes.io/"
 PROFILES = (SECCOMP_POD, SECCOMP_CONTAINER, APPARMOR)
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
+_SAME = frozenset((("Unconfined", "unconfined"), ("RuntimeDefault", "runtime/default")))
+SAME = {"apparmor": _SAME, "seccomp": _SAME | {("RuntimeDefault", "docker/default")}}
+"""Types of profiles, and the annotations that say the same."""
 
 # As the server reads it; nothing longer can be 32 bits, whatever its zeros.
 _int32_text = re.compile(r"0|-[0-9]{1,4000}|[1-9][0-9]{0,9}").fullmatch
@@ -166,18 +169,19 @@ def agree_with_fields(pod: Pod) -> Errors:
     if not annotations or not name_profiles(annotations):
         return
     spec = pod["spec"]
-    yield from _seccomp_agrees(annotations.get(SECCOMP_POD), spec.get("securityContext"), "spec.securityContext")
-    for container, at in _containers(spec):
-        profile = annotations.get(SECCOMP_CONTAINER + container["name"])
-        yield from _seccomp_agrees(profile, container.get("securityContext"), f"{at}.securityContext")
+    of_pod = spec.get("securityContext") or {}
+    at = "spec.securityContext.seccompProfile"
+    yield from _agrees(annotations.get(SECCOMP_POD), of_pod.get("seccompProfile"), at, "seccomp")
+    for container, here in _containers(spec):
+        profile = (container.get("securityContext") or {}).get("seccompProfile")
+        at = f"{here}.securityContext.seccompProfile"
+        yield from _agrees(annotations.get(SECCOMP_CONTAINER + container["name"]), profile, at, "seccomp")
     if (spec.get("os") or {}).get("name") == "windows":
         return
-    pod_profile = (spec.get("securityContext") or {}).get("appArmorProfile")
-    for container, at in _containers(spec):
-        profile = annotations.get(APPARMOR + container["name"])
-        effective = (container.get("securityContext") or {}).get("appArmorProfile") or pod_profile
-        if profile is not None and effective is not None:
-            yield from _apparmor_agrees(profile, effective, f"{at}.securityContext.appArmorProfile")
+    for container, here in _containers(spec):
+        profile = (container.get("securityContext") or {}).get("appArmorProfile") or of_pod.get("appArmorProfile")
+        at = f"{here}.securityContext.appArmorProfile"
+        yield from _agrees(annotations.get(APPARMOR + container["name"]), profile, at, "apparmor")
 
 
 def _containers(spec: Pod) -> Iterator[tuple[Pod, str]]:
@@ -186,27 +190,16 @@ def _containers(spec: Pod) -> Iterator[tuple[Pod, str]]:
             yield container, f"spec.{key}[{i}]"
 
 
-def _seccomp_agrees(annotation: str | None, context: Pod | None, at: str) -> Errors:
-    profile = (context or {}).get("seccompProfile")
+def _agrees(annotation: str | None, profile: Pod | None, at: str, what: str) -> Errors:
+    """The annotation says what the field says; where the field is of no known type, it says nothing.
+
+    Upstream: validateSeccompAnnotationsAndFieldsMatch, validateAppArmorAnnotationsAndFieldsMatchOnCreate
+    """
     if annotation is None or profile is None:
         return
-    types = {"unconfined": "Unconfined", "runtime/default": "RuntimeDefault", "docker/default": "RuntimeDefault"}
-    file = annotation.removeprefix("localhost/") if annotation.startswith("localhost/") else None
-    kind = "Localhost" if file is not None else types.get(annotation)
-    if kind is None:
-        return
-    if profile["type"] != kind:
-        yield field.forbidden(f"{at}.seccompProfile.type", "seccomp type in annotation and field must match")
-    elif file is not None and profile.get("localhostProfile") != file:
-        text = "seccomp profile in annotation and field must match"
-        yield field.forbidden(f"{at}.seccompProfile.localhostProfile", text)
-
-
-def _apparmor_agrees(annotation: str, profile: Pod, at: str) -> Errors:
-    expected = apparmor_field(annotation)
-    if expected is None:
-        return
-    if profile["type"] != expected["type"]:
-        yield field.forbidden(f"{at}.type", "apparmor type in annotation and field must match")
-    elif expected.get("localhostProfile") != profile.get("localhostProfile"):
-        yield field.forbidden(f"{at}.localhostProfile", "apparmor profile in annotation and field must match")
+    kind = profile["type"]
+    if kind == "Localhost" and annotation.startswith("localhost/"):
+        if annotation.removeprefix("localhost/") != profile.get("localhostProfile"):
+            yield field.forbidden(f"{at}.localhostProfile", f"{what} profile in annotation and field must match")
+    elif kind in profiles.PROFILE_TYPES and (kind, annotation) not in SAME[what]:
+        yield field.forbidden(f"{at}.type", f"{what} type in annotation and field must match")
