@@ -147,17 +147,22 @@ def updates(pod: Pod, old: Pod, ctx: Context) -> Errors:
 
 
 def _kept(annotations: dict[str, str], stored: dict[str, str]) -> Errors:
-    for key in annotations:
-        if key.startswith(APPARMOR) and key not in stored:
-            place = ("metadata", "annotations", key)
-            yield field.forbidden(f"metadata.annotations[{key}]", "may not add AppArmor annotations", place)
+    """What is gone or other than before comes first, then what is new."""
     for key in stored:
-        if key.startswith(APPARMOR) and annotations.get(key) != stored[key]:
-            place = ("metadata", "annotations", key)
-            yield field.forbidden(f"metadata.annotations[{key}]", "may not remove or update AppArmor annotations", place)
-    if annotations.get(MIRROR) != stored.get(MIRROR):
-        change = "add" if MIRROR not in stored else "remove or update"
-        yield field.forbidden(f"metadata.annotations[{MIRROR}]", f"may not {change} mirror pod annotation")
+        if (what := _kept_kind(key)) and annotations.get(key) != stored[key]:
+            yield field.forbidden(f"metadata.annotations[{key}]", f"may not remove or update {what}", _place(key))
+    for key in annotations:
+        if (what := _kept_kind(key)) and key not in stored:
+            yield field.forbidden(f"metadata.annotations[{key}]", f"may not add {what}", _place(key))
+
+
+def _kept_kind(key: str) -> str:
+    """What an annotation is called that stays as it is; "" for the others."""
+    return "AppArmor annotations" if key.startswith(APPARMOR) else "mirror pod annotation" if key == MIRROR else ""
+
+
+def _place(key: str) -> field.Place:
+    return ("metadata", "annotations", key)
 
 
 def agree_with_fields(pod: Pod) -> Errors:

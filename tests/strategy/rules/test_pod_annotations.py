@@ -63,3 +63,15 @@ def test_an_unusable_profile_that_the_pod_has_too_still_warns() -> None:
     pod["metadata"]["annotations"] = {APPARMOR: "localhost/ a"}
     warning = f'metadata.annotations[{APPARMOR}]: deprecated since v1.30; use the "appArmorProfile" field instead'
     assert Engine().create(pod).warnings == (warning,)
+
+
+def test_what_goes_is_told_before_what_comes() -> None:
+    engine = Engine()
+    pod = make.pod(nodeName="n")
+    pod["metadata"]["annotations"] = {APPARMOR: "unconfined", "a": "b"}
+    old = engine.create(pod).pod or {}
+    new = {**old, "metadata": {**old["metadata"], "annotations": {"kubernetes.io/config.mirror": "m"}}}
+    assert [str(error) for error in engine.update(new, old).errors] == [
+        f"metadata.annotations[{APPARMOR}]: Forbidden: may not remove or update AppArmor annotations",
+        "metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation",
+    ]
