@@ -69,7 +69,9 @@ def apparmor_profile(profile: dict[str, Any], at: str) -> Errors:
             yield field.too_long(f"{at}.localhostProfile", MAX_PROFILE_NAME)
     elif kind in PROFILE_TYPES:
         if local is not None:
-            yield field.invalid(f"{at}.localhostProfile", local, "can only be set when AppArmor type is Localhost")
+            # A pointer in the server, so it prints as JSON.
+            text, shown = "can only be set when AppArmor type is Localhost", gotext.to_json(local)
+            yield field.invalid(f"{at}.localhostProfile", local, text, show=shown)
     elif not kind:
         yield field.required(f"{at}.type", "type is required when appArmorProfile is set")
     else:

@@ -78,6 +78,11 @@ NEEDED = "a.localhostProfile: Required value: must be set when AppArmor type is 
             id="name-without-need",
         ),
         pytest.param(
+            {"type": "Unconfined", "localhostProfile": "<a>"},
+            ['a.localhostProfile: Invalid value: "\\u003ca\\u003e": can only be set when AppArmor type is Localhost'],
+            id="name-without-need-as-json",
+        ),
+        pytest.param(
             {"localhostProfile": "x"}, ["a.type: Required value: type is required when appArmorProfile is set"], id="no-type"
         ),
         pytest.param({"type": "Foo"}, [f'a.type: Unsupported value: "Foo": {TYPES}'], id="bad-type"),
