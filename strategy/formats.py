@@ -283,19 +283,18 @@ def parse_ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.IPv6Address(text)
     except ValueError:
-        return _parse_mapped(text)
+        return _parse_with_zeros(text)
 
 
-def _parse_mapped(text: str) -> ipaddress.IPv6Address | None:
-    """An IPv6 address that ends in an IPv4 one whose numbers have leading zeros."""
-    head, _, tail = text.rpartition(":")
-    last = parse_ip(tail) if "." in tail else None
-    if last is None:
-        return None
+def _parse_with_zeros(text: str) -> ipaddress.IPv6Address | None:
+    """An IPv6 address with more zeros before its numbers than there may be, also in an IPv4 one that it ends in."""
+    *head, tail = text.split(":")
+    groups = [group.lstrip("0") or group[:1] for group in head]
+    last = parse_ip(tail) if "." in tail else tail.lstrip("0") or tail[:1]
     import ipaddress
 
     try:
-        return ipaddress.IPv6Address(f"{head}:{last}")
+        return ipaddress.IPv6Address(f"{':'.join(groups)}:{last}")
     except ValueError:
         return None
 
@@ -313,14 +312,16 @@ def ip(text: str, strict: bool) -> Messages:
         return ()
     import ipaddress
 
-    faults = []
     if _leading_zeros(text):
-        faults.append("must not have leading 0s")
+        return ("must not have leading 0s",)
     if ":" in text and isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        faults.append("must not be an IPv4-mapped IPv6 address")
-    return tuple(faults)
+        return ("must not be an IPv4-mapped IPv6 address",)
+    return ()
 
 
 def _leading_zeros(text: str) -> bool:
-    parts = text.rpartition(":")[2].split(".") if "." in text else []
-    return any(len(part) > 1 and part[0] == "0" for part in parts)
+    """In IPv4 any zero before a number; in IPv6 those that make it longer than four digits."""
+    *groups, last = text.split(":")
+    if "." not in last:
+        return any(len(group) > 4 for group in (*groups, last))
+    return any(len(group) > 4 for group in groups) or any(len(part) > 1 and part[0] == "0" for part in last.split("."))

@@ -99,6 +99,22 @@ def test_odd_addresses_are_refused_since_1_36(release, errors):
     assert [error.detail for error in dns.host_aliases(aliases, "spec.hostAliases", context(release))] == errors
 
 
+@pytest.mark.parametrize(
+    "address, errors",
+    [
+        pytest.param("::ffff:10.0.0.1", ["must not be an IPv4-mapped IPv6 address"], id="mapped"),
+        pytest.param("::ffff:10.0.0.01", ["must not have leading 0s"], id="mapped-with-a-zero-is-not-seen-to-be-mapped"),
+        pytest.param("2001:0db8::1", [], id="four-digits"),
+        pytest.param("2001:00db8::1", ["must not have leading 0s"], id="five-digits"),
+        pytest.param("2001::00001", ["must not have leading 0s"], id="five-digits-at-the-end"),
+        pytest.param("2001::10db8", [formats.BAD_IP], id="too-large"),
+    ],
+)
+def test_addresses_that_not_everybody_reads_alike(address, errors):
+    found = dns.host_aliases([{"ip": address}], "spec.hostAliases", context())
+    assert [error.detail for error in found] == errors
+
+
 def test_an_option_points_at_its_name():
     (error,) = dns.config({"dnsConfig": {"options": [{"name": "a"}, {"value": "b"}]}}, AT, context())
     assert error.where == ("spec", "dnsConfig", "options", 1, "name")
