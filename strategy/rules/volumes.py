@@ -73,10 +73,10 @@ def _source(volume: dict[str, Any], at: str, ctx: Context, pod_name: str) -> Err
             yield field.forbidden(f"{at}.{_SPELLED.get(kind, kind)}", ONE_SOURCE, field.place_of(f"{at}.{kind}"))
         if kind == "iscsi":
             yield from _portal_length(volume, at)
+        elif first == kind == "ephemeral" and pod_name and volume["name"]:
+            yield from _made_claim(volume["name"], at, pod_name)
     if not first:
         yield field.required(at, NO_SOURCE)
-    elif first == "ephemeral" and pod_name and volume["name"]:
-        yield from _made_claim(volume["name"], at, pod_name)
 
 
 def _portal_length(volume: dict[str, Any], at: str) -> Errors:

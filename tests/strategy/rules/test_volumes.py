@@ -157,6 +157,16 @@ MADE_CLAIM = "must not reference a PVC that gets created for an ephemeral volume
             [],
             id="second-source-makes-no-claim",
         ),
+        pytest.param(
+            [{"name": "e", "ephemeral": EPHEMERAL, "image": {}}],
+            "p" * 252,
+            [
+                f'{V}.name: Invalid value: "e": PVC name "{"p" * 252}-e": must be no more than 253 characters',
+                f"{V}.image: Forbidden: may not specify more than 1 volume type",
+            ],
+            [],
+            id="claim-name-before-the-next-source",
+        ),
     ],
 )
 def test_claims_of_ephemeral_volumes(listed, pod_name, errors, good):
