@@ -82,15 +82,26 @@ def _source(volume: Pod, key: str) -> str:
 
 
 def _projected(sources: Iterable[Pod], about: str) -> Iterator[str]:
-    """A source that is empty, and paths that overlap across sources, in the order of the sources."""
+    """A source that is empty, and paths that overlap across sources, in the order of the sources.
+
+    A source that names no paths is taken for the one before it, whose paths then overlap with themselves.
+    """
     before: list[Placed] = []
+    paths: list[Placed] = []
     for source in sources:
         if not source:
             yield f"{about} has no sources provided"
             continue
-        for placed in _paths(source):
+        if _names_paths(source):
+            paths = list(_paths(source))
+        for placed in paths:
             yield from (f"{about}: overlapping paths: {pair}" for pair in _meets(before, placed))
             before.append(placed._replace(path=placed.path.rstrip("/")))
+
+
+def _names_paths(source: Pod) -> bool:
+    """Whether it says where its files go; without items they go where their keys say, of which the server knows nothing."""
+    return any("items" in held if kind in WITH_ITEMS else True for kind, held in source.items())
 
 
 def _paths(source: Pod) -> Iterator[Placed]:

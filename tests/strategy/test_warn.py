@@ -38,3 +38,39 @@ def test_too_many_are_cut_short() -> None:
 def test_a_driver_that_is_switched_on_is_only_deprecated(spec: dict[str, object], texts: list[str]) -> None:
     engine = Engine("1.35", gates={"GitRepoVolumeDriver": True})
     assert list(engine.create(make.pod(**spec)).warnings) == texts
+
+
+TOKEN = {"serviceAccountToken": {"path": "t"}}
+KEYS = {"secret": {"name": "s", "items": [{"key": "k", "path": "a/"}]}}
+
+
+@pytest.mark.parametrize(
+    "sources, pairs",
+    [
+        pytest.param([TOKEN, KEYS], [], id="apart"),
+        pytest.param(
+            [KEYS, {"configMap": {"name": "m", "items": [{"key": "k", "path": "a/b"}]}}],
+            ['"a/b" (ConfigMap "m") with "a" (Secret "s")'],
+            id="below",
+        ),
+        pytest.param([{"configMap": {"name": "m"}}, TOKEN], [], id="all-keys-first"),
+        pytest.param(
+            [TOKEN, {"configMap": {"name": "m"}}],
+            ['"t" (ServiceAccountToken) with "t" (ServiceAccountToken)'],
+            id="all-keys-are-taken-for-the-source-before",
+        ),
+        pytest.param([TOKEN, {"configMap": {"name": "m", "items": []}}], [], id="no-keys"),
+    ],
+)
+def test_paths_of_projected_sources(sources: list[object], pairs: list[str]) -> None:
+    volumes = [{"name": "v", "projected": {"sources": sources}}]
+    found = Engine().create(make.pod(volumes=volumes, serviceAccountName="default")).warnings
+    assert list(found) == [f'volume "v" (Projected): overlapping paths: {pair}' for pair in pairs]
+
+
+def test_an_apparmor_annotation_that_makes_no_profile_is_told_of_whatever_the_pod_has() -> None:
+    pod = make.pod(securityContext={"appArmorProfile": {"type": "Localhost", "localhostProfile": ""}})
+    key = f"container.apparmor.security.beta.kubernetes.io/{pod['spec']['containers'][0]['name']}"
+    pod["metadata"]["annotations"] = {key: "localhost/"}
+    (text,) = Engine().create(pod).warnings
+    assert text == f'metadata.annotations[{key}]: deprecated since v1.30; use the "appArmorProfile" field instead'
