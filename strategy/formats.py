@@ -277,9 +277,12 @@ def parse_ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return None
     if ":" not in text:
         parts = text.split(".")
-        if len(parts) != 4 or not all(part.isascii() and part.isdigit() and int(part) < 256 for part in parts):
+        if not all(part.isascii() and part.isdigit() for part in parts):
             return None
-        return ipaddress.IPv4Address(".".join(str(int(part)) for part in parts))
+        try:
+            return ipaddress.IPv4Address(".".join(part.lstrip("0") or "0" for part in parts))
+        except ValueError:
+            return None
     try:
         return ipaddress.IPv6Address(text)
     except ValueError:

@@ -104,6 +104,10 @@ def test_odd_addresses_are_refused_since_1_36(release, errors):
     [
         pytest.param("::ffff:10.0.0.1", ["must not be an IPv4-mapped IPv6 address"], id="mapped"),
         pytest.param("::ffff:10.0.0.01", ["must not have leading 0s"], id="mapped-with-a-zero-is-not-seen-to-be-mapped"),
+        pytest.param(f"{'0' * 5000}10.0.0.1", ["must not have leading 0s"], id="thousands-of-zeros"),
+        pytest.param("10.0.0.256", [formats.BAD_IP], id="above-a-byte"),
+        pytest.param("10.0.1", [formats.BAD_IP], id="three-numbers"),
+        pytest.param("10.0.0.\u0661", [formats.BAD_IP], id="other-digits"),
         pytest.param("2001:0db8::1", [], id="four-digits"),
         pytest.param("2001:00db8::1", ["must not have leading 0s"], id="five-digits"),
         pytest.param("2001::00001", ["must not have leading 0s"], id="five-digits-at-the-end"),
