@@ -28,6 +28,7 @@ from webhook.worker import Worker
 
 KEEP_ALIVE_SECONDS = 75
 MEMORY = Path("/dev/shm")
+"""Where what is counted lives, unless TMPDIR names another place: it is written with every review."""
 log = logging.getLogger("podstrat.webhook")
 
 
@@ -151,7 +152,8 @@ def serve(settings: Settings, version: str) -> None:
     logs.to_stdout(settings.log_level)
     listener = _listen(settings.host, settings.port, "--port")
     metrics = _listen(settings.metrics_host, settings.metrics_port, "--metrics-port")
-    folder = Path(tempfile.mkdtemp(prefix="podstrat-webhook-", dir=MEMORY if _is_writable(MEMORY) else None))
+    in_memory = "TMPDIR" not in os.environ and _is_writable(MEMORY)
+    folder = Path(tempfile.mkdtemp(prefix="podstrat-webhook-", dir=MEMORY if in_memory else None))
     measures.use_folder(folder)
     owner = os.getpid()
     try:

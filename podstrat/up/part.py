@@ -37,7 +37,8 @@ class Part:
         self._command = (sys.executable, "-m", "podstrat", name, *arguments, *flags)
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self, environ: Mapping[str, str]) -> None:
+    def start(self, environ: Mapping[str, str]) -> int:
+        """Its process group."""
         with self.log.open("wb") as log, (self.ready_file if self._talks else self.log).open("ab") as out:
             self.process = subprocess.Popen(
                 self._command,
@@ -47,6 +48,7 @@ class Part:
                 env=dict(environ),
                 start_new_session=True,
             )
+        return self.process.pid
 
     def check(self) -> None:
         """Trouble, if it has ended."""

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from podstrat.up import scene
 from podstrat.up.api import Api
+from podstrat.up.guard import Guard
 from podstrat.up.papers import WEBHOOK, Papers
 from podstrat.up.part import Part, Trouble
 from podstrat.up.scene import DEVICES, DRIVER, NODE, RESOURCE
@@ -57,6 +58,7 @@ class World:
         self._halt = threading.Event()
         self._before: dict[signal.Signals, object] = {}
         self._apis: list[Api] = []
+        self._guard: Guard | None = None
 
     def __enter__(self) -> World:
         # A signal only raises a flag, at which everybody looks who waits: so none comes between a start and its book-keeping.
@@ -90,6 +92,7 @@ class World:
 
     def _start(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="podstrat-up-"))
+        self._guard = Guard(self.folder)
         if len(os.fsencode(self.folder / "k" / "plugins_registry" / f"{DRIVER}-reg.sock")) > LONGEST_SOCKET:
             raise Trouble(f"{self.folder.parent} is too long a path for sockets: set TMPDIR to a shorter one, like /tmp")
         self.papers = Papers(self.folder)
@@ -126,7 +129,9 @@ class World:
         """Starts a part and waits for it; what it says when it is ready."""
         part = Part(name, self.folder, arguments, talks=talks)
         self.parts.append(part)
-        part.start(self._environ())
+        group = part.start(self._environ())
+        if self._guard is not None:
+            self._guard.over(group)
         if not self.until(lambda: part.told, START_SECONDS):
             raise Trouble(f"`podstrat {name}` does not get ready. The end of its log:\n{part.tail()}")
         return part.told
@@ -148,6 +153,8 @@ class World:
             part.wait(deadline - time.monotonic())
         if self.folder != Path():
             shutil.rmtree(self.folder, ignore_errors=True)
+        if self._guard is not None:
+            self._guard.dismiss()
         for sign, handler in self._before.items():
             signal.signal(sign, handler)  # type: ignore[arg-type]
 

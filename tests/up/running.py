@@ -37,6 +37,14 @@ def left(folder):
     return [line for line in found if line]  # one that has ended, and is waited for, has none
 
 
+def until_nothing_left(folder):
+    """Waits for those who clear up behind one that cannot."""
+    deadline = time.monotonic() + PATIENCE
+    while left(folder) or list(folder.iterdir()):
+        assert time.monotonic() < deadline, (left(folder), list(folder.iterdir()))
+        time.sleep(0.1)
+
+
 def assert_nothing_left(folder):
     assert left(folder) == []
     assert list(folder.iterdir()) == []
@@ -121,4 +129,4 @@ class Up:
         return self.process.returncode
 
 
-__all__ = ["Up", "assert_nothing_left", "command", "environ", "left"]
+__all__ = ["Up", "assert_nothing_left", "command", "environ", "left", "until_nothing_left"]

@@ -136,6 +136,15 @@ def test_a_part_that_dies(folder):
     assert_nothing_left(folder)
 
 
+def test_killed(folder):
+    """Nobody is left who could clear up, but for the guard."""
+    with Up(folder, "--no-story") as up:
+        up.until(r"pod training: .* Running, gpu-0 gpu-1 Healthy")
+        up.process.kill()
+        assert up.process.wait() == -signal.SIGKILL
+        running.until_nothing_left(folder)
+
+
 # ---- what keeps it from starting ---------------------------------------------------------------------
 
 

@@ -69,7 +69,9 @@ class Replica:
         self._ready.unlink(missing_ok=True)
         with self.log.open("ab") as log:
             command = [sys.executable, "-m", "podstrat", "webhook", *self._flags]
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+            # It is killed in the end, and then leaves something behind in its temporary folder.
+            environ = {**os.environ, "TMPDIR": str(self.folder)}
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environ, start_new_session=True)
         until(lambda: self._ready.exists() or self.process is None or self.process.poll() is not None)
         assert self._ready.exists(), self.log.read_text()
         self.url, self.metrics_url = self._ready.read_text().split()
