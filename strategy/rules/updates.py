@@ -32,7 +32,7 @@ def spec(new: Pod, old: Pod, ctx: Context) -> Errors:
     masked = _masked(new, old)
     if old.get("schedulingGates"):
         yield from _gated_node_selection(new, old, ctx)
-        masked = _mask_node_selection(masked, old)
+        masked = _mask_node_selection(masked, old, ctx)
     if not semantic.equal(masked, old, "PodSpec", ctx.types):
         yield field.forbidden("spec", f"{ONLY_THESE}\n{internal.spec_diff(old, masked, ctx.version)}")
 
@@ -111,17 +111,24 @@ def _gated_node_selection(new: Pod, old: Pod, ctx: Context) -> Errors:
 
     Upstream: validateNodeSelectorMutation, validateNodeAffinityMutation
     """
-    sent, stored = new.get("nodeSelector") or {}, old.get("nodeSelector") or {}
-    if any(sent.get(key) != value for key, value in stored.items()):
+    sent, stored = new.get("nodeSelector"), old.get("nodeSelector") or {}
+    if any((sent or {}).get(key) != value for key, value in stored.items()):
         text = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-        yield field.invalid("spec.nodeSelector", sent or None, text)
-    if _node_affinity(new) != _node_affinity(old):
+        yield field.invalid("spec.nodeSelector", sent, text)
+    if not _same_node_affinity(new, old, ctx):
         yield from _narrowed(_node_affinity(new), _node_affinity(old), ctx)
 
 
 def _node_affinity(spec: Pod) -> Pod | None:
     affinity: Pod = spec.get("affinity") or {}
     return affinity.get("nodeAffinity")
+
+
+def _same_node_affinity(new: Pod, old: Pod, ctx: Context) -> bool:
+    sent, stored = _node_affinity(new), _node_affinity(old)
+    if sent is None or stored is None:
+        return sent is stored
+    return semantic.equal(sent, stored, "NodeAffinity", ctx.types)
 
 
 def _narrowed(new: Pod | None, old: Pod | None, ctx: Context) -> Errors:
@@ -135,7 +142,7 @@ def _narrowed(new: Pod | None, old: Pod | None, ctx: Context) -> Errors:
         yield field.invalid(at, sent, text, show=internal.text("[]NodeSelectorTerm", sent, ctx.version))
         return
     for i, (term, before) in enumerate(zip(sent or (), stored, strict=True)):
-        if not _only_added(term, before):
+        if not _only_added(term, before, ctx):
             text = "only additions are allowed (no mutations or deletions)"
             yield field.invalid(f"{at}[{i}]", term, text, show=internal.text("NodeSelectorTerm", term, ctx.version))
 
@@ -145,12 +152,13 @@ def _terms(affinity: Pod | None) -> list[Pod] | None:
     return required.get("nodeSelectorTerms")
 
 
-def _only_added(term: Pod, before: Pod) -> bool:
+def _only_added(term: Pod, before: Pod, ctx: Context) -> bool:
     """Requirements are added behind the stored ones; a term that required nothing matched nothing, and stays so."""
-    parts = [(term.get(key) or [], before.get(key) or []) for key in ("matchExpressions", "matchFields")]
-    if not any(stored for _, stored in parts):
-        return not any(sent for sent, _ in parts)
-    return all(sent[: len(stored)] == stored for sent, stored in parts)
+    kinds = ("matchExpressions", "matchFields")
+    if not any(before.get(kind) for kind in kinds):
+        return not any(term.get(kind) for kind in kinds)
+    kept = {kind: (term.get(kind) or [])[: len(before.get(kind) or ())] for kind in kinds}
+    return semantic.equal(kept, before, "NodeSelectorTerm", ctx.types)
 
 
 def _masked(new: Pod, old: Pod) -> Pod:
@@ -174,14 +182,14 @@ def _with(holder: Pod, key: str, stored: Pod) -> Pod:
     return copy
 
 
-def _mask_node_selection(masked: Pod, old: Pod) -> Pod:
+def _mask_node_selection(masked: Pod, old: Pod, ctx: Context) -> Pod:
     """The same for what may be narrowed while the pod is gated.
 
     Where the stored pod has no affinity, one that brings nothing but a node affinity is as good as none.
     """
     masked = _with(masked, "nodeSelector", old)
     sent, stored = masked.get("affinity"), old.get("affinity")
-    if _node_affinity(masked) == _node_affinity(old):
+    if _same_node_affinity(masked, old, ctx):
         return masked
     if sent is None:
         return {**masked, "affinity": {"nodeAffinity": _node_affinity(old)}}
