@@ -100,9 +100,11 @@ def _scheduling_gates(new: Pod, old: Pod) -> Errors:
     Upstream: validatePodSchedulingGates on update
     """
     known = {gate["name"] for gate in old.get("schedulingGates") or ()}
-    for i, gate in enumerate(new.get("schedulingGates") or ()):
-        if gate["name"] not in known:
-            text = f"only deletion is allowed, but found new scheduling gate '{gate['name']}'"
+    # One that is named twice counts where it is named last.
+    last = {gate["name"]: i for i, gate in enumerate(new.get("schedulingGates") or ())}
+    for name, i in last.items():
+        if name not in known:
+            text = f"only deletion is allowed, but found new scheduling gate '{name}'"
             yield field.forbidden(f"spec.schedulingGates[{i}].name", text)
 
 
@@ -167,6 +169,9 @@ def _masked(new: Pod, old: Pod) -> Pod:
     for key in ("containers", "initContainers"):
         if new.get(key):
             masked[key] = [_with(a, "image", b) for a, b in zip(new[key], old[key], strict=True)]
+        else:
+            # The server makes the lists anew, so that an empty one is none.
+            masked.pop(key, None)
     for key in ("activeDeadlineSeconds", "schedulingGates", "tolerations"):
         masked = _with(masked, key, old)
     return masked
@@ -187,7 +192,8 @@ def _mask_node_selection(masked: Pod, old: Pod, ctx: Context) -> Pod:
 
     Where the stored pod has no affinity, one that brings nothing but a node affinity is as good as none.
     """
-    masked = _with(masked, "nodeSelector", old)
+    if (masked.get("nodeSelector") or {}) != (old.get("nodeSelector") or {}):
+        masked = _with(masked, "nodeSelector", old)
     sent, stored = masked.get("affinity"), old.get("affinity")
     if _same_node_affinity(masked, old, ctx):
         return masked

@@ -51,3 +51,16 @@ def test_a_gated_pod_keeps_its_node_selector(selector: Object | None, shown: str
 )
 def test_a_gated_pod_may_require_more_of_a_node(expressions: list[Object], generation: int) -> None:
     assert changed({"affinity": requiring(HAS_K)}, affinity=requiring(*expressions)) == ([], generation)
+
+
+def test_a_new_gate_that_is_named_twice_counts_once() -> None:
+    errors, _ = changed({}, schedulingGates=[{"name": "example.com/g"}, {"name": "x.y/n"}, {"name": "x.y/n"}])
+    assert errors == [
+        'spec.schedulingGates[2]: Duplicate value: "x.y/n"',
+        "spec.schedulingGates[2].name: Forbidden: only deletion is allowed, but found new scheduling gate 'x.y/n'",
+    ]
+
+
+def test_an_empty_list_of_init_containers_is_no_difference() -> None:
+    (error,), _ = changed({}, initContainers=[], hostname="h")
+    assert [line for line in error.splitlines() if line[:1] in "+-"] == ['- "Hostname": "",', '+ "Hostname": "h",']
