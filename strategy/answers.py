@@ -164,10 +164,11 @@ def _evict(request: Request, stored: Pod | None, server: Server) -> Outcome:
 
 def _delete(request: Request, stored: Pod | None, server: Server) -> Outcome:
     wanted = _delete_options(request, server)
-    unsafe = wanted.pop(eviction.UNSAFE, None)
+    if "AllowUnsafeMalformedObjectDeletion" not in server.ctx.gates:
+        wanted.pop(options.UNSAFE, None)
     options.check_delete(wanted)
     old = preconditions.exists(stored, request)
-    if unsafe and "AllowUnsafeMalformedObjectDeletion" in server.ctx.gates:
+    if wanted.pop(options.UNSAFE, None):
         raise preconditions.unsafe_delete(request)
     preconditions.for_delete(wanted.get("preconditions"), old, request)
     deleted = deletion.pod(old, wanted, request)

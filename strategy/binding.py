@@ -70,8 +70,10 @@ def _bound(old: Pod, binding: Pod, request: Request, ctx: Context) -> Pod:
     for key in merged:
         if added := binding["metadata"].get(key):
             meta[key] = {**(meta.get(key) or {}), **added}
-    if ctx.version >= V1_37 and "annotations" in meta:
-        meta["annotations"] = {k: v for k, v in meta["annotations"].items() if k not in LEGACY_ANNOTATIONS}
+    if not LEGACY_ANNOTATIONS.isdisjoint(meta.get("annotations") or ()):
+        # They are not stored, and a map that held nothing else is none.
+        kept = {key: value for key, value in meta.pop("annotations").items() if key not in LEGACY_ANNOTATIONS}
+        meta.update({"annotations": kept} if kept else {})
     if "ClearingNominatedNodeNameAfterBinding" in ctx.gates:
         status.pop("nominatedNodeName", None)
     status["conditions"] = _scheduled(status.get("conditions") or [], request)

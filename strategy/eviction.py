@@ -14,7 +14,6 @@ from strategy.verbs import NAMESPACE_DIFFERS
 CONDITION = {"reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting"}
 REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
 MAX_DISRUPTED = 2000
-UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 
 
 class LeftCondition(Exception):
@@ -41,7 +40,7 @@ def evict(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) 
     if meta.get("name", "") != request.name:
         raise errors.BadRequest("name in URL does not match name in Eviction object")
     wanted = eviction.get("deleteOptions") or {}
-    if wanted.get(UNSAFE):
+    if wanted.get(options.UNSAFE):
         raise errors.Invalid("Eviction", request.name, [_unsafe()], "policy")
     dry_run = _dry_run(request, wanted)
     if request.reviewers is not None:
@@ -53,7 +52,7 @@ def evict(request: Request, stored: Pod | None, ctx: Context, decoder: Decoder) 
 
 def _unsafe() -> field.FieldError:
     text = "can not be set for pod eviction, try after removing the option"
-    return field.invalid(f"deleteOptions.{UNSAFE}", True, text)
+    return field.invalid(f"deleteOptions.{options.UNSAFE}", True, text)
 
 
 def _dry_run(request: Request, wanted: Mapping[str, Any]) -> bool:

@@ -13,6 +13,8 @@ from strategy.rules import meta
 META_GROUP = "meta.k8s.io"
 FIELD_VALIDATIONS = ("", "Ignore", "Strict", "Warn")
 PROPAGATION_POLICIES = ("Foreground", "Background", "Orphan")
+UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
+NOT_WITH_UNSAFE = ("dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions")
 
 
 def check(request: Request) -> None:
@@ -31,7 +33,7 @@ def _faults(request: Request) -> Errors:
     if request.patch_type == "apply":
         if not one(request, "fieldManager"):
             yield field.required("fieldManager", "is required for apply patch")
-    elif request.verb == "patch" and one(request, "force"):
+    elif request.verb == "patch" and several(request.options, "force"):
         yield field.forbidden("force", "may not be specified for non-apply patch")
     yield from meta.manager_name(one(request, "fieldManager"), "fieldManager")
     yield from _dry_run(several(request.options, "dryRun"))
@@ -61,7 +63,15 @@ def several(options: Mapping[str, str | Sequence[str]], name: str) -> Sequence[s
 
 def is_forced(request: Request) -> bool:
     """Whether an apply takes over what others own."""
-    return one(request, "force").lower() not in ("", "0", "false")
+    return _is_true(several(request.options, "force"))
+
+
+def _is_true(values: Sequence[str]) -> bool:
+    """An option that is there is true unless it says otherwise, even if it says nothing.
+
+    Upstream: runtime.Convert_Slice_string_To_bool
+    """
+    return bool(values) and values[0].lower() not in ("0", "false")
 
 
 def is_dry_run(request: Request) -> bool:
@@ -80,9 +90,9 @@ def delete_from_query(request: Request) -> dict[str, Any]:
             options["gracePeriodSeconds"] = int(grace)
         except ValueError:
             raise errors.BadRequest(f"strconv.ParseInt: parsing {gotext.quote(grace)}: invalid syntax") from None
-    for name in ("orphanDependents", "ignoreStoreReadErrorWithClusterBreakingPotential"):
-        if word := one(request, name):
-            options[name] = word.lower() not in ("false", "0")
+    for name in ("orphanDependents", UNSAFE):
+        if words := several(request.options, name):
+            options[name] = _is_true(words)
     return options
 
 
@@ -100,3 +110,8 @@ def _delete_faults(options: Mapping[str, Any]) -> Errors:
     if policy is not None and policy not in PROPAGATION_POLICIES:
         yield field.not_supported("propagationPolicy", policy, [*PROPAGATION_POLICIES, "nil"])
     yield from _dry_run(options.get("dryRun") or ())
+    if options.get(UNSAFE):
+        for name in NOT_WITH_UNSAFE:
+            given = options.get(name)
+            if given is not None and given != []:
+                yield field.invalid(UNSAFE, True, f"cannot be set together with .{name}")

@@ -109,10 +109,43 @@ def test_a_delete_that_leaves_dependents_waits() -> None:
         pytest.param({"orphanDependents": "false"}, 202, id="dependents"),
         pytest.param({"gracePeriodSeconds": "soon"}, 400, id="no-number"),
         pytest.param({"dryRun": "Some"}, 422, id="dry-run"),
+        pytest.param({"orphanDependents": ""}, 200, id="nothing-said-is-true"),
+        pytest.param({"orphanDependents": "0"}, 202, id="zero-is-false"),
     ],
 )
 def test_delete_options_in_the_query(query: dict[str, str], code: int) -> None:
     assert engine.answer(Request("delete", options=query, name="p", now=NOW), bound()).code == code
+
+
+def test_the_unsafe_delete_goes_with_no_other_option() -> None:
+    options: dict[str, Any] = {
+        "ignoreStoreReadErrorWithClusterBreakingPotential": True,
+        "dryRun": ["All"],
+        "orphanDependents": True,
+        "gracePeriodSeconds": 0,
+        "preconditions": {},
+    }
+    answer = engine.delete(bound(), delete_options=options, now=NOW).answer
+    at = "ignoreStoreReadErrorWithClusterBreakingPotential"
+    assert [(cause["field"], cause["message"]) for cause in answer.body["details"]["causes"]] == [
+        (at, f"Invalid value: true: cannot be set together with .{name}")
+        for name in ("dryRun", "orphanDependents", "gracePeriodSeconds", "preconditions")
+    ]
+    before = Engine("1.36")
+    assert before.delete(bound(), delete_options=options, now=NOW).code == 200
+
+
+@pytest.mark.parametrize("version", ["1.34", "1.37"])
+def test_a_binding_brings_no_annotations_of_old_init_containers(version: str) -> None:
+    engine = Engine(version)
+    old = "pod.beta.kubernetes.io/init-containers"
+    stored = engine.create(make.pod()).pod or {}
+    for given, kept in (({old: "[]"}, {}), ({old: "[]", "a": "b"}, {"annotations": {"a": "b"}})):
+        body = {"metadata": {"name": "p", "annotations": given}, "target": {"kind": "Node", "name": "n"}}
+        outcome = engine.answer(Request("create", "binding", body, name="p", now=NOW), stored)
+        (effect,) = outcome.effects
+        assert isinstance(effect, Store)
+        assert {key: value for key, value in effect.pod["metadata"].items() if key == "annotations"} == kept
 
 
 def test_a_negative_stored_grace_period_counts_as_one() -> None:
