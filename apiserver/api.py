@@ -318,8 +318,9 @@ class Api:
         target = call.target
         patch_type = ""
         body: Any = None
+        complaints: list[str] = []
         if verb == "patch":
-            patch_type, body = negotiation.patch(call.content_type, call.body)
+            patch_type, body, complaints = negotiation.patch(call.content_type, call.body)
         elif verb in ("create", "update") or (verb == "delete" and call.body):
             body = negotiation.read(call.content_type, call.body, self.engine)
         request = Request(
@@ -336,6 +337,7 @@ class Api:
             resource=target.kind.qualified,
             user_agent=call.user_agent,
             track=True,
+            complaints=complaints,
         )
         if target.subresource == "eviction":
             request = request._replace(budgets=self._budgets(target))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from strategy import errors
+from strategy import errors, gotext
 from strategy.engine import Engine
 
 JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
@@ -54,15 +54,33 @@ def yaml_value(body: bytes) -> Any:
         raise errors.BadRequest(f"error converting YAML to JSON: {error}") from None
 
 
-def patch(content_type: str, body: bytes) -> tuple[str, Any]:
-    """The kind of a patch, and its body: what is applied is YAML."""
+def patch(content_type: str, body: bytes) -> tuple[str, Any, list[str]]:
+    """The kind of a patch, and its body: what is applied is YAML, and a strict reader may have something against it."""
     kind = PATCHES.get(_media_type(content_type))
     if kind is None:
         accepted = ", ".join(PATCHES)
         raise errors.UnsupportedMediaType(
             f"the body of the request was in an unknown format - accepted media types include: {accepted}"
         )
-    return kind, yaml_value(body) if kind == "apply" else body
+    return (kind, *_applied(body)) if kind == "apply" else (kind, body, [])
+
+
+def _applied(body: bytes) -> tuple[Any, list[str]]:
+    """What is applied, and its repeated keys. The server names a line by where the value stands, and the first line not at all.
+
+    Upstream: applyPatcher.applyPatchToCurrentObject
+    """
+    import goyaml
+
+    try:
+        document = goyaml.load(body)
+    except goyaml.YamlError as error:
+        line = f"line {error.line}: " if error.line > 1 else ""
+        raise errors.BadRequest(f"error decoding YAML: error converting YAML to JSON: yaml: {line}{error.message}") from None
+    return document.value, [
+        f"line {document.mark(each.path)[0]}: key {gotext.quote(str(each.path[-1]))} already set in map"
+        for each in document.duplicates
+    ]
 
 
 def _accepted(accept: str) -> list[tuple[str, dict[str, str]]]:

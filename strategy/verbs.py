@@ -158,7 +158,7 @@ def _applied(request: Request, ctx: Context, decoder: Decoder, old: Pod | None =
     if uid and old is None:
         cause = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise errors.Conflict("pods", request.name, cause)
-    return Incoming(decoded.value, [], decoded.seen)
+    return Incoming(decoded.value, patch.serverside.complaints(request), decoded.seen)
 
 
 def _note(pod: Pod, live: Pod | None, request: Request, ctx: Context) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strategy import errors, gotext, scheme, shape
+from strategy import errors, gotext, options, scheme, shape
 from strategy.context import Pod
 from strategy.patch import combine, compare, fieldset, lastapplied, managed, typed, unstructured
 from strategy.patch.managed import APPLY, Entry, Id, Kind, Managers, Undecodable, Writer
@@ -16,6 +16,7 @@ from strategy.walk import described
 
 if TYPE_CHECKING:
     from strategy.patch.fieldset import Tree
+    from strategy.request import Request
     from strategy.shape import Decoded, Decoder
 
 BEFORE_FIRST = "before-first-apply"
@@ -96,6 +97,18 @@ def read(applied: Applied, stored: Pod | None, decoder: Decoder, what: Kind) -> 
 
 
 # ---- what is sent ----------------------------------------------------------------------------------
+
+
+def complaints(request: Request) -> list[str]:
+    """What a strict reader has against the body, as warnings, unless the client wants none; refused if it wants that.
+
+    Upstream: applyPatcher.applyPatchToCurrentObject, addStrictDecodingWarnings
+    """
+    validation = options.one(request, "fieldValidation")
+    if request.complaints and validation == "Strict":
+        lines = "".join(f"\n  {line}" for line in request.complaints)
+        raise errors.BadRequest(f"error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:{lines}")
+    return [] if validation == "Ignore" else list(request.complaints)
 
 
 def _body(body: Any) -> Pod:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from apiserver import negotiation
 from strategy.engine import Engine
 from strategy.request import Answer, Remove, Request, Store
 from tests.conformance import compare
@@ -106,12 +107,14 @@ def _request(step: dict[str, Any], last: Any, name: str, number: int) -> Request
     options = step.get("query") or {}
     body = _body(step, last)
     uid = f"00000000-0000-0000-0000-{number + 1:012}"
-    common = {"name": name, "now": NOW, "uid": uid, "suffix": "abcde", "options": options, "track": True}
+    common: dict[str, Any] = {"name": name, "now": NOW, "uid": uid, "suffix": "abcde", "options": options, "track": True}
     if step["do"] in POSTED:
         subresource, kind = POSTED[step["do"]]
         body = {**kind, "metadata": {"name": name, "namespace": "default"}, **(body or {})}
         return Request("create", subresource, body, **common)
     if step["do"] == "apply":
+        if isinstance(body, bytes):
+            _, body, common["complaints"] = negotiation.patch("application/apply-patch+yaml", body)
         force = {"force": "true"} if step.get("force") else {}
         common["options"] = {"fieldManager": step["manager"], **force, **options}
         return Request("patch", step.get("sub", ""), body, "apply", **common)
