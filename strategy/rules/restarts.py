@@ -29,8 +29,8 @@ def transitions(status: Pod, stored: Pod, spec: Pod, ctx: Context) -> Errors:
             yield from _by_pod_policy(status, stored, spec, key)
     key = "ephemeralContainerStatuses"
     for i, before in enumerate(stored.get(key) or ()):
-        if _ended(before) and _runs_again(before["name"], status.get(key) or ()):
-            yield field.forbidden(f"status.{key}[{i}].state", NOT_AGAIN)
+        if _ended(before) is not None:
+            yield from _each_running(before["name"], status.get(key) or (), f"status.{key}[{i}].state")
 
 
 def _knows_rules(ctx: Context) -> bool:
@@ -86,14 +86,19 @@ def _by_pod_policy(status: Pod, stored: Pod, spec: Pod, key: str) -> Errors:
             continue
         if key == "initContainerStatuses" and before["name"] in sidecars:
             continue
-        for after in status.get(key) or ():
-            if after["name"] == before["name"] and _ended(after) is None:
-                yield field.forbidden(f"status.{key}[{i}].state", NOT_AGAIN)
+        yield from _each_running(before["name"], status.get(key) or (), f"status.{key}[{i}].state")
 
 
 def _ended(status: Pod) -> Pod | None:
     state: Pod = status.get("state") or {}
     return state.get("terminated")
+
+
+def _each_running(name: str, statuses: Sequence[Pod], at: str) -> Errors:
+    """One error for each status of a container that has not ended, under the path of the stored one."""
+    for status in statuses:
+        if status["name"] == name and _ended(status) is None:
+            yield field.forbidden(at, NOT_AGAIN)
 
 
 def _runs_again(name: str, statuses: Sequence[Pod]) -> bool:
