@@ -44,10 +44,10 @@ class Request(NamedTuple):
     """Whether metadata.managedFields notes who has set what. Apply always does."""
     resource: str = "pods"
     """The resource as messages name it."""
-    complaints: Sequence[str] = ()
-    """Of the body of an apply: what a strict reader of YAML has against it, line by line."""
     reviewers: Reviewers | None = None
     """Who is asked about the write on its way; nobody, where there is no server around the engine."""
+    complaints: Sequence[str] = ()
+    """Of the body of an apply: what a strict reader of YAML has against it, line by line."""
 
 
 class Store(NamedTuple):
