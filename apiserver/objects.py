@@ -57,7 +57,7 @@ class Judge:
 
     def _create(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
         if request.patch_type == "apply":
-            obj, warnings = self._applied(request, None, kind), list[str]()
+            obj, warnings = self._applied(request, None, kind)
             _same_name(obj["metadata"], request)
         else:
             obj, warnings = self._read(request.body, request, kind)
@@ -94,7 +94,7 @@ class Judge:
     def _update(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
         if request.patch_type == "apply":
             old = preconditions.exists(stored, request)
-            obj, warnings = self._applied(request, old, kind), list[str]()
+            obj, warnings = self._applied(request, old, kind)
         elif request.verb == "patch":
             patch.check(request.body, self.ctx.version)
             old = preconditions.exists(stored, request)
@@ -156,11 +156,11 @@ class Judge:
         obj, warnings, _ = self.decoder.read(body, kind.kind, kind.api_version, options.one(request, "fieldValidation"))
         return obj, warnings
 
-    def _applied(self, request: Request, old: Object | None, kind: Kind) -> Object:
+    def _applied(self, request: Request, old: Object | None, kind: Kind) -> tuple[Object, list[str]]:
         """What is stored, or nothing, with what is sent applied to it."""
         what = self._what(kind)
         applied = serverside.apply(old, request.body, _writer(request), options.is_forced(request), what)
-        return serverside.read(applied, old, self.decoder, what).value
+        return serverside.read(applied, old, self.decoder, what).value, serverside.complaints(request)
 
     def _note(self, obj: Object, live: Object | None, request: Request, kind: Kind) -> None:
         """Notes in metadata.managedFields who has set what."""
