@@ -116,26 +116,6 @@ def test_a_namespace_with_a_finalizer_of_its_own(client: Client) -> None:
     assert client.send("GET", path)[0] == 404
 
 
-@pytest.mark.parametrize(
-    "kind, path", [pytest.param("Pod", "pods", id="pod"), pytest.param("ConfigMap", "configmaps", id="other")]
-)
-def test_a_key_that_is_applied_twice(calls: Calls, kind: str, path: str) -> None:
-    spec = "spec: {containers: [{name: c, image: i}]}\n" if kind == "Pod" else ""
-    text = f"apiVersion: v1\nkind: {kind}\nmetadata:\n  name: a\n  name: twice\n{spec}".encode()
-    told = 'line 5: key "name" already set in map'
-
-    def applied(**query: str) -> Answer:
-        at = f"{calls.root}/{path}/twice?{urlencode({'fieldManager': 'm', **query})}"
-        return calls.client.exchange("PATCH", at, text, {"Content-Type": "application/apply-patch+yaml"})
-
-    refused = applied(fieldValidation="Strict")
-    assert (refused.code, refused.body["message"].splitlines()[1:]) == (400, [f"  {told}"])
-    warned = applied()
-    assert (warned.code, warned.headers.get_all("Warning")) == (201, [f"299 - {gotext.quote(told)}"])
-    assert (silent := applied(fieldValidation="Ignore")).code == 200
-    assert silent.headers.get_all("Warning") is None
-
-
 # ---- names -----------------------------------------------------------------------------------------
 
 
@@ -324,6 +304,26 @@ def test_warnings(client: Client, calls: Calls) -> None:
     assert answer.headers.get_all("Warning") == ['299 - "unknown field \\"spec.containers[0].prots\\""']
     code, status = calls.refusal("POST", "pods", odd, fieldValidation="Strict")
     assert (code, "strict decoding error" in status["message"]) == (400, True)
+
+
+@pytest.mark.parametrize(
+    "kind, path", [pytest.param("Pod", "pods", id="pod"), pytest.param("ConfigMap", "configmaps", id="other")]
+)
+def test_a_key_that_is_applied_twice(calls: Calls, kind: str, path: str) -> None:
+    spec = "spec: {containers: [{name: c, image: i}]}\n" if kind == "Pod" else ""
+    text = f"apiVersion: v1\nkind: {kind}\nmetadata:\n  name: a\n  name: twice\n{spec}".encode()
+    told = 'line 5: key "name" already set in map'
+
+    def applied(**query: str) -> Answer:
+        at = f"{calls.root}/{path}/twice?{urlencode({'fieldManager': 'm', **query})}"
+        return calls.client.exchange("PATCH", at, text, {"Content-Type": "application/apply-patch+yaml"})
+
+    refused = applied(fieldValidation="Strict")
+    assert (refused.code, refused.body["message"].splitlines()[1:]) == (400, [f"  {told}"])
+    warned = applied()
+    assert (warned.code, warned.headers.get_all("Warning")) == (201, [f"299 - {gotext.quote(told)}"])
+    assert (silent := applied(fieldValidation="Ignore")).code == 200
+    assert silent.headers.get_all("Warning") is None
 
 
 # ---- trials, preconditions, evictions --------------------------------------------------------------
