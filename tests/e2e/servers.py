@@ -40,8 +40,8 @@ USERS = {
 class ApiServer:
     """A server that is running, and its users."""
 
-    def __init__(self, folder: Path, url: str, authority: bytes | None, version: str, real: bool) -> None:
-        self.folder, self.url, self.version, self.real = folder, url, version, real
+    def __init__(self, folder: Path, url: str, authority: bytes | None, version: str, feature_gates: str) -> None:
+        self.folder, self.url, self.version, self.feature_gates = folder, url, version, feature_gates
         self._authority = authority
         self._clients: dict[str, Client] = {}
 
@@ -75,13 +75,19 @@ class ApiServer:
             client.close()
 
 
+def with_health(version: str) -> str:
+    """The feature gates for a server of this version: before 1.36 all about device health would be dropped without a word."""
+    return "ResourceHealthStatus=true" if version in ("1.34", "1.35") else ""
+
+
 @contextmanager
 def embedded(folder: Path, version: str, *flags: str) -> Iterator[ApiServer]:
+    gates = with_health(version)
     tokens = [part for token, (user, groups) in USERS.items() for part in ("--token", ",".join((token, user, *groups)))]
-    with Server("--kubernetes-version", version, *tokens, *flags) as server:
+    with Server("--kubernetes-version", version, "--feature-gates", gates, *tokens, *flags) as server:
         config = json.loads(server.kubeconfig.read_text())
         authority = base64.b64decode(config["clusters"][0]["cluster"]["certificate-authority-data"])
-        made = ApiServer(folder, server.url, authority, version, real=False)
+        made = ApiServer(folder, server.url, authority, version, gates)
         try:
             yield made
         finally:
@@ -108,8 +114,10 @@ def real_version(binaries: Path) -> str:
 
 
 @contextmanager
-def real(folder: Path, binaries: Path, feature_gates: str = "") -> Iterator[ApiServer]:
+def real(folder: Path, binaries: Path) -> Iterator[ApiServer]:
     """etcd and kube-apiserver as child processes, with TLS, tokens, and no controllers."""
+    version = real_version(binaries)
+    gates = with_health(version)
     now = datetime.now(UTC)
     authority = Authority.new("e2e", now)
     leaf = authority.server(["127.0.0.1", "localhost"], now)
@@ -131,11 +139,16 @@ def real(folder: Path, binaries: Path, feature_gates: str = "") -> Iterator[ApiS
             peer_url,
             "--initial-cluster",
             f"default={peer_url}",
+            # Nothing here outlives the test.
+            "--unsafe-no-fsync",
         ]
         stack.enter_context(_running(folder / "etcd.log", [binaries / "etcd", *etcd]))
         flags = {
             "etcd-servers": client_url,
             "bind-address": "127.0.0.1",
+            # Without these it looks for an address that others reach it at, and fails on a machine that has no network.
+            "advertise-address": "127.0.0.1",
+            "endpoint-reconciler-type": "none",
             "secure-port": port,
             "tls-cert-file": folder / "tls.crt",
             "tls-private-key-file": folder / "tls.key",
@@ -150,11 +163,11 @@ def real(folder: Path, binaries: Path, feature_gates: str = "") -> Iterator[ApiS
             "service-account-key-file": folder / "accounts.crt",
             "service-account-signing-key-file": folder / "accounts.key",
         }
-        if feature_gates:
-            flags["feature-gates"] = feature_gates
+        if gates:
+            flags["feature-gates"] = gates
         command = [binaries / "kube-apiserver", *(f"--{name}={value}" for name, value in flags.items())]
         process = stack.enter_context(_running(folder / "apiserver.log", command))
-        made = ApiServer(folder, f"https://127.0.0.1:{port}", authority.certificate, real_version(binaries), real=True)
+        made = ApiServer(folder, f"https://127.0.0.1:{port}", authority.certificate, version, gates)
         stack.callback(made.close)
         _wait(made, process, folder / "apiserver.log")
         yield made
