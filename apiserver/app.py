@@ -242,7 +242,8 @@ def _response(reply: Reply) -> Response:
     response = Response(json.dumps(reply.body, separators=(",", ":")) + "\n", reply.code, content_type=reply.content_type)
     for text in reply.warnings:
         quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-        response.headers.add("Warning", f'299 - "{quoted}"')
+        # In UTF-8, like all that the server sends; WSGI wants each byte as a character.
+        response.headers.add("Warning", f'299 - "{quoted}"'.encode().decode("latin-1"))
     if reply.code in (429, 503):
         seconds: Any = ((reply.body or {}).get("details") or {}).get("retryAfterSeconds")
         if seconds:

@@ -26,7 +26,7 @@ _SHOWN: Final = 30
 _ALSO_TAKEN: Final = {("Eviction", "policy/v1"): ("policy/v1beta1",)}
 
 
-class _Named(NamedTuple):
+class Named(NamedTuple):
     """What a body calls itself, with what the request says where it says nothing."""
 
     group: str
@@ -94,7 +94,7 @@ class Decoder:
             got = _along(way, value, _type_name(api_version, kind), api_version, fill and self._fills)
             if got is not None:
                 return got
-        named = _named(value, kind, api_version)
+        named = named_as(value, kind, api_version)
         try:
             if not named.version:
                 raise DecodeError(f"Object 'apiVersion' is missing in '{jsontext.text(_sent(body))}'")
@@ -142,14 +142,14 @@ class Decoder:
         Upstream: DeleteResource
         """
         value = parse(body)
-        named = _named(value, "DeleteOptions", "meta.k8s.io/v1")
+        named = named_as(value, "DeleteOptions", "meta.k8s.io/v1")
         if named.kind == "DeleteOptions":
             return self.decode(value, "DeleteOptions").value
         if scheme.has_options(named.api_version, named.kind):
-            raise DecodeError(_unknown_conversion(f"{named.version}.{named.kind}", "v1.DeleteOptions"))
+            raise DecodeError(unknown_conversion(f"{named.version}.{named.kind}", "v1.DeleteOptions"))
         raise DecodeError(scheme.unregistered(named.kind, named.group, named.version, scheme.OPTIONS_NAME))
 
-    def _as_named(self, value: Any, named: _Named, kind: str, api_version: str) -> Decoded:
+    def _as_named(self, value: Any, named: Named, kind: str, api_version: str) -> Decoded:
         group, _ = scheme.split(api_version) or ("", "")
         type_name = scheme.type_name(named.group, named.kind)
         same = named.kind == kind and named.group == group
@@ -164,9 +164,9 @@ class Decoder:
             raise DecodeError(scheme.unregistered(named.kind, named.group, named.version))
         if type_name in self.types:
             self.decode(value, type_name)
-        raise DecodeError(_unknown_conversion(f"{named.version}.{named.kind}", f"{scheme.package(group)}.{kind}"))
+        raise DecodeError(unknown_conversion(f"{named.version}.{named.kind}", f"{scheme.package(group)}.{kind}"))
 
-    def _internal(self, value: Any, named: _Named) -> Decoded:
+    def _internal(self, value: Any, named: Named) -> Decoded:
         """The server's own form of the object, with other names: metadata is spread at the top, the rest has Go's spelling."""
         known = {"apiVersion", "kind", "Spec", "Status", *self.types.fields("ObjectMeta")}
         walk = Walk(self.types, named.kind)
@@ -316,7 +316,7 @@ def _sent(body: Any) -> bytes:
         return b""
 
 
-def _named(value: Any, kind: str, api_version: str) -> _Named:
+def named_as(value: Any, kind: str, api_version: str) -> Named:
     """What a value calls itself. These two keys are looked for whatever their case.
 
     Upstream: SimpleMetaFactory.Interpret, gvkWithDefaults
@@ -333,7 +333,7 @@ def _named(value: Any, kind: str, api_version: str) -> _Named:
     default = scheme.split(api_version) or ("", "")
     if not version and group in ("", default[0]):
         group, version = default
-    return _Named(group, version, said["kind"] or kind)
+    return Named(group, version, said["kind"] or kind)
 
 
 def _take_names(value: Object, said: dict[str, str]) -> None:
@@ -368,5 +368,5 @@ def _summary(body: bytes) -> str:
     return f"{shown} ..." if len(body) > _SHOWN else shown
 
 
-def _unknown_conversion(source: str, target: str) -> str:
+def unknown_conversion(source: str, target: str) -> str:
     return f"converting ({source}) to ({target}): unknown conversion"

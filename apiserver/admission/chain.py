@@ -255,7 +255,7 @@ def _verdict(invocation: Invocation, attributes: Attributes, caller: Caller, cal
     began = time.perf_counter()
     try:
         answer = caller.post(calling.endpoint(hook.client), called.sent, hook.seconds)
-        called.answer = review.decoded(answer)
+        called.answer = review.decoded(answer, version)
     except calling.NoClient as error:
         raise _failed(called, f"could not get REST client: {error}") from None
     except (calling.Unreached, review.Unusable) as error:

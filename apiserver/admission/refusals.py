@@ -31,7 +31,10 @@ class Denied(errors.ApiError):
         said = result or {}
         denied = f"admission webhook {quote(webhook)} denied the request"
         why = said.get("message") or said.get("reason")
-        super().__init__(f"{denied}: {why}" if why else f"{denied} without explanation", said.get("details"))
+        details = said.get("details")
+        if details is not None:
+            details = {key: value for key, value in details.items() if value != []}
+        super().__init__(f"{denied}: {why}" if why else f"{denied} without explanation", details)
         self.code = max(int(said.get("code", 0)), 400)
         self.reason = said.get("reason", "")
 

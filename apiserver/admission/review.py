@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from apiserver.admission.attributes import Attributes, Triple
-from strategy import gotext, shape, types
+from strategy import gotext, scheme, shape, types
 
 Object = dict[str, Any]
 
@@ -18,6 +18,8 @@ GROUP = "admission.k8s.io"
 KIND = "AdmissionReview"
 VERSIONS = ("v1", "v1beta1")
 PATCH_TYPE = "JSONPatch"
+SCHEME = "k8s.io/apiserver/pkg/util/webhook/client.go:71"
+"""Where the scheme of reviews is made; its messages say so."""
 
 _TYPES = {
     KIND: {
@@ -109,12 +111,37 @@ def _as(obj: Object | None, kind: Triple) -> Object | None:
 # ---- the answer ------------------------------------------------------------------------------------
 
 
-def decoded(body: bytes) -> Object:
-    """The AdmissionReview in an answer; Unusable if it is none."""
+def decoded(body: bytes, version: str) -> Object:
+    """The AdmissionReview in an answer; Unusable if it is none. What does not begin like a JSON object is read as YAML.
+
+    Upstream: the LegacyCodec of NewClientManager
+    """
     try:
-        return _decoder().decode(shape.parse(body), KIND).value
+        value = shape.parse(body) if body.lstrip().startswith(b"{") else _yaml(body)
+        named = shape.named_as(value, KIND, f"{GROUP}/{version}")
+        if (named.group, named.version, named.kind) != (GROUP, version, KIND):
+            raise Unusable(_another(named, version))
+        return _decoder().decode(value, KIND).value
     except shape.DecodeError as error:
         raise Unusable(error.message) from None
+
+
+def _yaml(body: bytes) -> Any:
+    # Hardly ever needed: a webhook that is down often has a proxy with a page of HTML.
+    import goyaml
+
+    try:
+        return goyaml.load(body).value
+    except goyaml.YamlError as error:
+        raise Unusable(f"yaml: {error.message}") from None
+
+
+def _another(named: shape.Named, version: str) -> str:
+    """What is said of something that is no review, or one in another version."""
+    is_review = named.kind == KIND and named.group == GROUP and named.version in VERSIONS
+    if is_review or scheme.has_options(named.api_version, named.kind):
+        return shape.unknown_conversion(f"{named.version}.{named.kind}", f"{version}.{KIND}")
+    return scheme.unregistered(named.kind, named.group, named.version, SCHEME)
 
 
 def verdict(answer: Object, uid: str, version: str, mutating: bool) -> Verdict:

@@ -98,11 +98,11 @@ def _pull_secrets(secrets: Iterable[Pod], at: str) -> Warnings:
 
 
 def headers(texts: Iterable[str]) -> tuple[str, ...]:
-    """The texts that reach the client: each once, none with control characters, and all cut short when they are too many.
+    """The texts that reach the client: each once, none empty or with control characters, all cut short when they are too many.
 
     Upstream: the warning recorder of the API server's filters
     """
-    every = [text for text in dict.fromkeys(texts) if not _control(text)]
+    every = [text for text in dict.fromkeys(texts) if text and not _control(text)]
     if not every:
         return ()
     if sum(map(len, every)) <= TOTAL_LIMIT:

@@ -14,7 +14,7 @@ def test_each_text_is_told_once() -> None:
 
 
 def test_texts_with_control_characters_are_lost() -> None:
-    assert warn.headers(["fine", "not\nfine", "\x80"]) == ("fine",)
+    assert warn.headers(["fine", "", "not\nfine", "\x80"]) == ("fine",)
 
 
 def test_too_many_are_cut_short() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from apiserver.admission import review
 from certs import files
 from certs.issuing import Authority
 from podstrat.admitting import Tls
@@ -276,7 +277,9 @@ def test_an_address_that_is_none(client: dict[str, Any], words: str, scene: Scen
 
 # ---- answers that cannot be used -------------------------------------------------------------------
 
-UNKNOWN = "couldn't get version/kind; json parse error: "
+NAMELESS = "couldn't get version/kind; json parse error: "
+NAMES = 'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+UNKNOWN = 'in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"'
 
 
 @pytest.mark.parametrize(
@@ -307,7 +310,7 @@ UNKNOWN = "couldn't get version/kind; json parse error: "
             id="status",
         ),
         pytest.param((200, "text/plain", b""), "0-length response with status code: 200 and content type: text/plain", id="none"),
-        pytest.param((200, "text/html", b"<html>"), f"{UNKNOWN}invalid character '<' looking for beginning of value", id="html"),
+        pytest.param((200, "text/html", b"<html>"), f"{NAMELESS}json: cannot unmarshal string into {NAMES}", id="html"),
         pytest.param(
             (200, "application/json", b'{"response":{"allowed":"yes"}}'),
             "json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool",
@@ -385,14 +388,13 @@ def test_a_review_that_does_not_fit(
             id="no-kind",
         ),
         pytest.param(
-            {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v2", "response": {"allowed": True, "uid": "<uid>"}},
-            "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, "
-            "got admission.k8s.io/v2, Kind=AdmissionReview",
-            id="version",
+            {"apiVersion": "admission.k8s.io/v1", "response": {"allowed": True, "uid": "<uid>"}},
+            "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got admission.k8s.io/v1, Kind=",
+            id="version-only",
         ),
     ],
 )
-def test_a_review_of_another_kind(answer: dict[str, Any], words: str, scene: Scene, start: Start) -> None:
+def test_a_review_without_a_name(answer: dict[str, Any], words: str, scene: Scene, start: Start) -> None:
     hook = start()
 
     def reply(review: dict[str, Any]) -> dict[str, Any]:
@@ -402,6 +404,42 @@ def test_a_review_of_another_kind(answer: dict[str, Any], words: str, scene: Sce
     hook.answer = reply  # type: ignore[method-assign]
     scene.register(hooks.mutating("c", hook.entry()))
     assert said(scene.create(hooks.pod())) == f"{FAILED}received invalid webhook response: {words}"
+
+
+@pytest.mark.parametrize(
+    "answer, words",
+    [
+        pytest.param(
+            b'{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v2"}',
+            f'no kind "AdmissionReview" is registered for version "admission.k8s.io/v2" {UNKNOWN}',
+            id="version",
+        ),
+        pytest.param(
+            b'{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1"}',
+            "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion",
+            id="older-version",
+        ),
+        pytest.param(
+            b'{"kind":"Status","apiVersion":"v1"}',
+            "converting (v1.Status) to (v1.AdmissionReview): unknown conversion",
+            id="status",
+        ),
+        pytest.param(b'{"kind":"Pod","apiVersion":"v1"}', f'no kind "Pod" is registered for version "v1" {UNKNOWN}', id="pod"),
+        pytest.param(b"[]", f"{NAMELESS}json: cannot unmarshal array into {NAMES}", id="list"),
+        pytest.param(b"a: b: c", "yaml: mapping values are not allowed in this context", id="no-yaml"),
+        pytest.param(b'{"a": ', f"{NAMELESS}unexpected end of JSON input", id="no-json"),
+    ],
+)
+def test_no_review(answer: bytes, words: str) -> None:
+    """As the code of 1.36 words it."""
+    with pytest.raises(review.Unusable) as refused:
+        review.decoded(answer, "v1")
+    assert str(refused.value) == words
+
+
+def test_a_review_in_yaml() -> None:
+    text = b"apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nresponse:\n  uid: u\n  allowed: true\n"
+    assert review.verdict(review.decoded(text, "v1"), "u", "v1", mutating=True).allowed
 
 
 @pytest.mark.parametrize(

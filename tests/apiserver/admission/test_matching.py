@@ -203,6 +203,12 @@ def test_a_condition_that_does_not_hold_counts_more_than_one_that_cannot_be_told
     assert not matches(write(), conditions=(MISSING, "false"))
 
 
+def test_a_condition_that_takes_too_long_refuses() -> None:
+    numbers = ",".join(map(str, range(200)))
+    with pytest.raises(errors.Forbidden, match="resulted in error: INTERNAL: Iteration budget exceeded"):
+        matches(write(), conditions=(f"[{numbers}].all(a, [{numbers}].all(b, a + b < 1000))",))
+
+
 def test_a_condition_that_is_no_expression() -> None:
     with pytest.raises(errors.Forbidden, match="compilation error: compilation failed: ERROR: <input>:1:4: Syntax error"):
         matches(write(), conditions=("1 +",))

@@ -52,6 +52,16 @@ def test_nodes_are_restricted_over_http() -> None:
         assert (code, status["message"]) == (403, f'pods "web" is forbidden: {words}')
 
 
+def test_warnings_in_any_script(start: Start) -> None:
+    """As bytes of UTF-8; clients that take them for Latin-1 see what they see of a real server."""
+    told = start(lambda request: {"allowed": True, "warnings": ["grün ✓", ""]})
+    with Server("--http", "--token", "root") as server:
+        configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+        assert Caller(server, "root").send("POST", configurations, hooks.validating("v", told.entry()))[0] == 201
+        code, headers, _ = Caller(server, "root").send("POST", PODS, hooks.pod())
+        assert (code, headers["Warning"].encode("latin-1").decode()) == (201, '299 - "grün ✓"')
+
+
 def test_audit_annotations_stand_in_the_log(scene: Scene, start: Start, caplog: pytest.LogCaptureFixture) -> None:
     noted = start(lambda request: {"allowed": True, "auditAnnotations": {"why": "because"}})
     scene.register(hooks.validating("v", noted.entry()))
