@@ -68,6 +68,8 @@ class Call:
     accept: str = ""
     user_agent: str = ""
     user: User = field(default_factory=lambda: User(""))
+    of_many: bool = False
+    """Whether the target is one of those that a request for a whole collection is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +268,7 @@ class Api:
             if attributes.operation == "CREATE" and target.kind.namespaced:
                 self._namespace_is_open(request, attributes.name)
 
-        subject = Subject(target.kind, target.namespace, target.name, target.subresource, call.user)
+        subject = Subject(target.kind, target.namespace, target.name, target.subresource, call.user, call.of_many)
         return self._admission.chain(subject, first)
 
     def _created(self, request: Request, target: Target, judged: Answer | None) -> tuple[Answer, Entry | None]:
@@ -394,7 +396,7 @@ class Api:
         metadata = entry.obj["metadata"]
         target = Target(kind, metadata["namespace"], metadata["name"])
         body = json.dumps({"gracePeriodSeconds": 0}).encode()
-        self._write("delete", Call("DELETE", target, {}, body, negotiation.JSON, user=NAMESPACE_CONTROLLER))
+        self._write("delete", Call("DELETE", target, {}, body, negotiation.JSON, user=NAMESPACE_CONTROLLER, of_many=True))
 
     def _delete_collection(self, call: Call) -> Reply:
         """Deletes whatever the selectors select, each as if it had been deleted alone; answers with what was there."""
@@ -405,7 +407,7 @@ class Api:
             metadata = item["metadata"]
             one = replace(target, namespace=metadata.get("namespace", ""), name=metadata["name"])
             try:
-                self._write("delete", replace(call, target=one))
+                self._write("delete", replace(call, target=one, of_many=True))
             except errors.NotFound:
                 continue
         return self._shown(Reply(200, page), call)

@@ -136,7 +136,7 @@ class Judge:
         preconditions.for_delete(wanted.get("preconditions"), old, request, kind.kind)
         if kind.kind == "Namespace" and request.name in IMMORTAL:
             raise errors.Forbidden(kind.qualified, request.name, "this namespace may not be deleted")
-        warnings = warn.headers(reviewers.deleted(request, old, wanted))
+        warnings = warn.headers(reviewers.deleted(request, (old,), wanted))
         dry_run = bool(wanted.get(DRY_RUN))
         if old["metadata"].get("finalizers") or _held(old, kind):
             obj = _terminating(old, request, kind)

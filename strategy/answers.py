@@ -173,8 +173,12 @@ def _delete(request: Request, stored: Pod | None, server: Server) -> Outcome:
     preconditions.for_delete(wanted.get("preconditions"), old, request)
     deleted = deletion.pod(old, wanted, request)
     # A delete that is under way already, and brings nothing new, is nobody's business.
-    warnings = reviewers.deleted(request, old, wanted) if request.reviewers is not None and deleted.effects else ()
     removed = any(isinstance(effect, Remove) for effect in deleted.effects)
+    warnings: tuple[str, ...] = ()
+    if request.reviewers is not None and deleted.effects:
+        # What goes at once is marked first and then removed, and either is asked about.
+        twice = removed and deleted.pod != old and not wanted.get("dryRun")
+        warnings = reviewers.deleted(request, (old, deleted.pod) if twice else (old,), wanted)
     code = 202 if wanted.get("orphanDependents") is False and not removed else 200
     effects = () if wanted.get("dryRun") else deleted.effects
     return Outcome(Answer(code, deleted.pod, warn.headers(warnings), effects), deleted.pod)

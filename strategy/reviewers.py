@@ -6,7 +6,8 @@ them along with the request. A request without any costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from strategy import errors, options, scheme, shape
@@ -90,17 +91,22 @@ def confirmed(request: Request, new: Object, old: Object | None, warnings: list[
         warnings += _told(lambda: reviewers.confirm(asked), warnings)
 
 
-def deleted(request: Request, old: Object, wanted: Object) -> tuple[str, ...]:
-    """What is stored is to go: both kinds of reviewers are asked. Their warnings.
+def deleted(request: Request, steps: Iterable[Object], wanted: Object) -> tuple[str, ...]:
+    """What is stored is to go: both kinds of reviewers are asked about it as it is before each step. Their warnings.
 
     Upstream: AdmissionToValidateObjectDeleteFunc
     """
     reviewers = request.reviewers
     if reviewers is None:
         return ()
-    asked = Asked(None, old, {"kind": "DeleteOptions", "apiVersion": _META, **wanted})
-    _, warnings = reviewers.change(asked, _unreadable)
-    return (*warnings, *_told(lambda: reviewers.confirm(asked), list(warnings)))
+    # Whatever version they were sent in.
+    named = {"kind": "DeleteOptions", "apiVersion": _META}
+    warnings: list[str] = []
+    for old in steps:
+        asked = Asked(None, old, {**named, **wanted, **named})
+        warnings += _told(partial(reviewers.change, asked, _unreadable), warnings)[1]
+        warnings += _told(partial(reviewers.confirm, asked), warnings)
+    return tuple(warnings)
 
 
 def _unreadable(value: Any, before: Object) -> tuple[Object, bool]:

@@ -33,6 +33,8 @@ class Subject(NamedTuple):
     """Empty where the object brings it along."""
     subresource: str
     user: User
+    of_many: bool = False
+    """Whether the request names no object, but a collection that this one is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Attributes:
     name: str
     asked: Asked
     user: User
+    of_many: bool = False
 
     @property
     def new(self) -> Object | None:
@@ -79,6 +82,7 @@ def of(subject: Subject, asked: Asked) -> Attributes:
         name,
         asked,
         subject.user,
+        subject.of_many,
     )
 
 

@@ -90,7 +90,8 @@ def about(attributes: Attributes, kind: Triple, resource: Triple) -> Object:
         "requestKind": attributes.kind.named("kind"),
         "requestResource": attributes.resource.named("resource"),
         "requestSubResource": attributes.subresource,
-        "name": attributes.name,
+        # A request for a whole collection names none of its objects.
+        "name": "" if attributes.of_many else attributes.name,
         "namespace": attributes.namespace,
         "operation": attributes.operation,
         "userInfo": {key: value for key, value in user.items() if value},

@@ -160,6 +160,38 @@ def test_a_delete_asks_both(scene: Scene, start: Start) -> None:
     assert scene.delete("web").code == 200
 
 
+def test_a_delete_at_once_asks_twice(scene: Scene, start: Start) -> None:
+    """The pod is marked, and then removed."""
+    scene.create(hooks.pod())
+    webhook = start()
+    scene.register(hooks.validating("v", webhook.entry()))
+    options = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0}
+    assert scene.delete("web", body={**options, "dryRun": ["All"]}).code == 200
+    assert len(webhook.requests) == 1
+    assert scene.delete("web", body=options).code == 200
+    _, before, marked = webhook.requests
+    assert ["deletionTimestamp" in each["oldObject"]["metadata"] for each in (before, marked)] == [False, True]
+    assert before["options"] == {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1", "gracePeriodSeconds": 0}
+
+
+def test_a_delete_with_a_deadline_asks_once(scene: Scene, start: Start) -> None:
+    pod = hooks.pod()
+    pod["spec"]["nodeName"] = "n"
+    scene.create(pod)
+    webhook = start()
+    scene.register(hooks.validating("v", webhook.entry()))
+    assert scene.delete("web").code == 200
+    assert len(webhook.requests) == 1
+
+
+def test_a_delete_of_many_names_none(scene: Scene, start: Start) -> None:
+    scene.create(hooks.pod())
+    webhook = start()
+    scene.register(hooks.validating("v", webhook.entry()))
+    assert scene.send("DELETE").code == 200
+    assert [("name" in each, each["oldObject"]["metadata"]["name"]) for each in webhook.requests] == [(False, "web")] * 2
+
+
 def test_a_delete_cannot_be_patched(scene: Scene, start: Start) -> None:
     scene.create(hooks.pod())
     eager = start(hooks.patch({"op": "add", "path": "/metadata/labels", "value": {}}))
