@@ -139,8 +139,6 @@ def real(folder: Path, binaries: Path) -> Iterator[ApiServer]:
             peer_url,
             "--initial-cluster",
             f"default={peer_url}",
-            # Nothing here outlives the test.
-            "--unsafe-no-fsync",
         ]
         stack.enter_context(_running(folder / "etcd.log", [binaries / "etcd", *etcd]))
         flags = {
