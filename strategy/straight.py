@@ -64,7 +64,8 @@ class Straight:
                 return list, _objects(self[field.type])
             return list, _LISTS.get(field.type, _detour)
         if field.shape == "map":
-            return dict, _MAPS.get(field.type, _detour)
+            reader = _MAPS.get(field.type, _detour)
+            return dict, _counting(reader) if self._own else reader
         if self._plans.is_struct(field.type):
             return dict, self[field.type]
         if field.type in _PLAIN:
@@ -143,6 +144,14 @@ def _watched(gate: str, reader: Reader | None) -> Reader:
     return read
 
 
+def _counting(reader: Reader) -> Reader:
+    def read(value: Object, seen: Seen) -> Any:
+        seen.keys += len(value)
+        return reader(value, seen)
+
+    return read
+
+
 def _strings(value: list[Any], seen: Seen) -> list[str]:
     for item in value:
         if type(item) is not str:
@@ -162,7 +171,6 @@ def _texts(value: Object, seen: Seen) -> dict[str, str]:
     for key, item in value.items():
         if type(item) is not str or type(key) is not str:
             raise Detour
-    seen.keys += len(value)
     return value.copy()
 
 
@@ -176,7 +184,6 @@ def _amounts(value: Object, seen: Seen) -> dict[str, str]:
         if type(key) is not str:
             raise Detour
         out[key] = readers.printed(item)
-    seen.keys += len(value)
     return out
 
 

@@ -28,14 +28,18 @@ class DecodeError(Exception):
 
 
 class Seen(set[str]):
-    """The gates whose fields were met in a value."""
+    """The gates whose fields were met in a value, and what else reading it has told."""
 
-    empty = False
-    """Whether lists and maps without items may be in it: they are neither printed nor stored."""
-    filled = False
-    """Whether defaults have been filled in."""
-    keys = 0
-    """How many keys its objects had, all in all; counted where the straight way changes the value itself."""
+    __slots__ = ("empty", "filled", "keys")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.empty = False
+        """Whether lists and maps without items may be in it: they are neither printed nor stored."""
+        self.filled = False
+        """Whether defaults have been filled in."""
+        self.keys = 0
+        """How many keys its objects had, all in all; counted where the straight way changes the value itself."""
 
 
 class Decoded(NamedTuple):
