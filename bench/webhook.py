@@ -1,12 +1,12 @@
 """How fast the webhook answers, as a fraction of what a handler that does nothing answers in the same server.
 
-    python bench/webhook.py [--reviews 1000] [--rounds 12] [--clients 4] [--rate 200] [--layers]
+    python bench/webhook.py [--reviews 1000] [--rounds 12] [--clients 4] [--layers]
 
 Every contestant runs under the same gunicorn settings and is called over TLS on connections that are kept. Machines are noisy, so
 they take turns, round by round, and only fractions of one round are compared; the figure is the median of the rounds. The bare
-handler parses the body with orjson and answers a constant. Throughput is what comes through when the clients never pause; the
-99th percentile is measured at one rate for all, since at its own limit everybody's is a matter of throughput again. It is made of
-few calls, and on a busy machine of what others do to them: each side's is the median of its rounds. The load is printed along.
+handler parses the body with orjson and answers a constant. Throughput and the 99th percentile come from the same calls, between
+which no client pauses. A percentile rests on few of them, and on a busy machine on what others do to them: each side's is the
+median of its rounds. The load is printed along.
 ``--layers`` measures instead what the layers below the webhook cost.
 """
 
@@ -252,15 +252,12 @@ def connect(port: int, folder: Path) -> ssl.SSLSocket:
     return context.wrap_socket(plain, server_hostname="localhost")
 
 
-def client(port: int, folder: Path, requests: list[bytes], fresh: bool, pause: float, results: Any) -> None:
-    """Sends requests one after the other, at a pace or without a pause, and tells how long each took."""
+def client(port: int, folder: Path, requests: list[bytes], fresh: bool, results: Any) -> None:
+    """Sends requests one after the other without a pause, and tells how long each took."""
     connection = connect(port, folder)
     taken = []
-    first = due = time.perf_counter()
+    first = time.perf_counter()
     for request in requests:
-        due += pause
-        if pause:
-            time.sleep(max(0.0, due - time.perf_counter()))
         began = time.perf_counter()
         if fresh:
             connection.close()
@@ -294,17 +291,14 @@ class Measured(NamedTuple):
     """Processor time of the server for a review."""
 
 
-def measure(
-    server: Server, folder: Path, path: str, bodies: list[bytes], clients: int, fresh: bool = False, rate: float = 0.0
-) -> Measured:
-    """Each client sends all reviews, beginning at a place of its own; together at this rate, if there is one."""
-    pause = clients / rate if rate else 0.0
+def measure(server: Server, folder: Path, path: str, bodies: list[bytes], clients: int, fresh: bool = False) -> Measured:
+    """Each client sends all reviews, beginning at a place of its own."""
     head = f"POST {path}?timeout=5s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
     requests = [f"{head}{len(body)}\r\n\r\n".encode() + body for body in bodies]
     results: Any = multiprocessing.Queue()
     shifts = [number * len(requests) // clients for number in range(clients)]
     processes = [
-        multiprocessing.Process(target=client, args=(server.port, folder, requests[at:] + requests[:at], fresh, pause, results))
+        multiprocessing.Process(target=client, args=(server.port, folder, requests[at:] + requests[:at], fresh, results))
         for at in shifts
     ]
     cpu = server.seconds()
@@ -336,7 +330,7 @@ def contest(args: argparse.Namespace, folder: Path) -> list[Row]:
                 # Now one of them goes first, now the other.
                 order = (each.name, BARE) if number % 2 else (BARE, each.name)
                 part = bodies[each.name][number % PARTS :: PARTS]
-                found = {name: both(servers[name], folder, each.path, part, args) for name in order}
+                found = {name: measure(servers[name], folder, each.path, part, args.clients) for name in order}
                 rounds[each.name].append((found[each.name], found[BARE]))
     finally:
         for server in servers.values():
@@ -348,13 +342,6 @@ def contest(args: argparse.Namespace, folder: Path) -> list[Row]:
 
 def _load() -> str:
     return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
-
-
-def both(server: Server, folder: Path, path: str, bodies: list[bytes], args: argparse.Namespace) -> Measured:
-    """Throughput without a pause, and the percentile at the common rate."""
-    pushed = measure(server, folder, path, bodies, args.clients)
-    few = bodies[: max(50, len(bodies) // args.clients)]
-    return pushed._replace(taken=measure(server, folder, path, few, args.clients, rate=args.rate).taken)
 
 
 def percentile(rounds: list[tuple[Measured, ...]], who: int, share: int) -> float:
@@ -410,7 +397,6 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--reviews", type=int, default=1000, help="how many distinct reviews (default 1000)")
     parser.add_argument("--rounds", type=int, default=12, help="how many rounds (default 12)")
     parser.add_argument("--clients", type=int, default=4, help="how many connections (default 4)")
-    parser.add_argument("--rate", type=float, default=200.0, help="reviews a second for the percentile (default 200)")
     parser.add_argument("--layers", action="store_true", help="what the layers below the webhook cost, instead")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     parser.add_argument("rest", nargs="*", help=argparse.SUPPRESS)

@@ -141,19 +141,25 @@ def _decoded(engine: Engine, value: Pod) -> shape.Decoded:
 
 
 def _around_status(pod: Pod) -> Pod:
-    """The status, and of the rest what it is about: which containers there are, and what they request."""
-    spec = pod.get("spec")
-    if type(spec) is dict:
-        spec = {key: spec[key] for key in ("resources", "resourceClaims", *CONTAINER_LISTS) if key in spec}
-        for key in CONTAINER_LISTS:
-            if type(spec.get(key)) is list:
-                spec[key] = [_named_and_requested(each) if type(each) is dict else each for each in spec[key]]
-    metadata = {key: value for key, value in _inner(pod, "metadata").items() if key in ("generation", "annotations")}
-    return {"metadata": metadata, "spec": spec, "status": pod.get("status")}
+    """What the status reports and who has observed what, and of the rest which containers there are and what they request."""
+    metadata, spec, status = (_inner(pod, key) for key in ("metadata", "spec", "status"))
+    return {
+        "metadata": _only(metadata, ("generation", "annotations")),
+        "spec": _only(spec, ("resources", "resourceClaims"))
+        | {key: _each(spec[key], ("name", "resources")) for key in CONTAINER_LISTS if key in spec},
+        "status": _only(status, ("observedGeneration", "allocatedResourcesStatus", "extendedResourceClaimStatus"))
+        | {key: _each(status[key], ("name", "allocatedResourcesStatus")) for key in HEALTH_LISTS if key in status}
+        | {key: _each(status[key], ("observedGeneration",)) for key in ("conditions",) if key in status},
+    }
 
 
-def _named_and_requested(container: Pod) -> Pod:
-    return {key: container[key] for key in ("name", "resources") if key in container}
+def _only(holder: Pod, keys: Iterable[str]) -> Pod:
+    return {key: holder[key] for key in keys if key in holder}
+
+
+def _each(items: Any, keys: Iterable[str]) -> Any:
+    """Items of a list with some of their keys; what is no list, or no object in it, is for whoever reads it to complain about."""
+    return [_only(each, keys) if type(each) is dict else each for each in items] if type(items) is list else items
 
 
 def _inner(holder: Pod, key: str) -> Pod:

@@ -6,6 +6,7 @@
 | the method                                        | 405  | Status                                                   |
 | the content type is not application/json          | 415  | Status                                                   |
 | the body is larger than 7 MiB                     | 413  | Status                                                   |
+| the body stops coming                             | 408  | Status, and the connection is closed                     |
 | the body is empty, no JSON, or nested too deeply  | 400  | Status                                                   |
 | it is no AdmissionReview v1 with a request        | 400  | AdmissionReview if it has a uid to answer to, else Status |
 | too many calls at a time                          | 503  | Status, with Retry-After                                 |
@@ -42,6 +43,7 @@ REASONS = {
     403: "Forbidden",
     404: "Not Found",
     405: "Method Not Allowed",
+    408: "Request Timeout",
     413: "Request Entity Too Large",
     415: "Unsupported Media Type",
     500: "Internal Server Error",
@@ -56,6 +58,11 @@ log = logging.getLogger("podstrat.webhook")
 class Overloaded(errors.ApiError):
     code = 503
     reason = "ServiceUnavailable"
+
+
+class Slow(errors.ApiError):
+    code = 408
+    reason = "Timeout"
 
 
 class Failed(errors.ApiError):
@@ -144,6 +151,13 @@ def _body(environ: dict[str, Any]) -> bytes:
     except ValueError:
         raise errors.BadRequest("the content length is not a number") from None
     source = environ["wsgi.input"]
+    try:
+        return _whole(source, length)
+    except ConnectionError:
+        raise Slow("the rest of the body did not come in time") from None
+
+
+def _whole(source: Any, length: int) -> bytes:
     body: bytes = source.read(length if 0 <= length <= BODY_LIMIT else BODY_LIMIT + 1)
     if len(body) > BODY_LIMIT:
         # Most clients look for an answer only when all has been sent.

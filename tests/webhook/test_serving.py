@@ -21,7 +21,7 @@ import pytest
 from certs import files, folder, rotation
 from certs.issuing import Authority
 from tests.strategy import make
-from tests.webhook.child import Balancer, Caller, Load, Replica, certificates, trusting, until
+from tests.webhook.child import PATIENCE, Balancer, Caller, Load, Replica, certificates, trusting, until
 from tests.webhook.reviews import UID, review
 
 BODY = json.dumps(review(make.pod())).encode()
@@ -112,18 +112,36 @@ def test_probes_and_metrics_on_the_plain_port(replica: Replica, caller: Caller) 
     assert replica.metric("build_info") == 1
 
 
-def test_whoever_stops_in_the_middle_is_given_up(replica: Replica, caller: Caller) -> None:
+BEGUN = {
+    "handshake": b"\x16\x03\x01",
+    "header": b"POST /mutate HTTP/1.1\r\nContent-",
+    "body": b"POST /mutate HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+}
+
+
+@pytest.mark.parametrize("stop_in", ["handshake", "header", "body"])
+def test_whoever_stops_in_the_middle_is_given_up(tmp_path: Path, stop_in: str) -> None:
     """Threads that wait for slow clients come back: more of those than there are threads do no lasting harm."""
-    context = trusting(replica.folder.parent / "tls" / "ca.crt")
-    slow = [socket.create_connection(("127.0.0.1", replica.port)) for _ in range(70)]
-    for each in slow[:35]:
-        each.sendall(b"\x16\x03\x01")  # the beginning of a handshake
-    stuck = [context.wrap_socket(each, server_hostname="localhost") for each in slow[35:40]]
-    for connection in stuck:
-        connection.sendall(b"POST /mutate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
-    assert caller.call("/mutate", BODY)[0] == 200
-    for each in (*slow[:35], *slow[40:], *stuck):
-        each.close()
+    tls = certificates(tmp_path / "tls")
+    threads = {"threads": 6, "concurrency": 2, "waiting": 4}
+    with Replica(tmp_path / "replica", cert_dir=tls, read_seconds=1, workers=1, **threads) as replica:
+        until(replica.is_ready)
+        slow: list[socket.socket] = []
+        for _ in range(8):
+            plain = socket.create_connection(("127.0.0.1", replica.port), PATIENCE)
+            if stop_in != "handshake":
+                plain = trusting(tls / "ca.crt").wrap_socket(plain, server_hostname="localhost")
+            plain.sendall(BEGUN[stop_in])
+            slow.append(plain)
+        caller = Caller(("127.0.0.1", replica.port), lambda: trusting(tls / "ca.crt"))
+        assert caller.call("/mutate", BODY)[0] == 200
+        caller.close()
+        if stop_in == "body":
+            answers = [each.recv(65536) for each in slow]
+            assert {answer.split(b"\r\n")[0] for answer in answers} == {b"HTTP/1.1 408 Request Timeout"}
+        for each in slow:
+            each.close()
+        assert "Traceback" not in replica.log.read_text()
 
 
 def test_a_worker_that_dies_is_replaced(replica: Replica) -> None:
