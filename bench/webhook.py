@@ -252,10 +252,11 @@ def connect(port: int, folder: Path) -> ssl.SSLSocket:
     return context.wrap_socket(plain, server_hostname="localhost")
 
 
-def client(port: int, folder: Path, requests: list[bytes], fresh: bool, results: Any) -> None:
-    """Sends requests one after the other without a pause, and tells how long each took."""
+def client(port: int, folder: Path, requests: list[bytes], fresh: bool, all_there: Any, results: Any) -> None:
+    """Sends requests one after the other without a pause, and tells how long each took. All clients begin together."""
     connection = connect(port, folder)
     taken = []
+    all_there.wait(60)
     first = time.perf_counter()
     for request in requests:
         began = time.perf_counter()
@@ -296,9 +297,12 @@ def measure(server: Server, folder: Path, path: str, bodies: list[bytes], client
     head = f"POST {path}?timeout=5s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
     requests = [f"{head}{len(body)}\r\n\r\n".encode() + body for body in bodies]
     results: Any = multiprocessing.Queue()
+    all_there = multiprocessing.Barrier(clients)
     shifts = [number * len(requests) // clients for number in range(clients)]
     processes = [
-        multiprocessing.Process(target=client, args=(server.port, folder, requests[at:] + requests[:at], fresh, results))
+        multiprocessing.Process(
+            target=client, args=(server.port, folder, requests[at:] + requests[:at], fresh, all_there, results)
+        )
         for at in shifts
     ]
     cpu = server.seconds()
