@@ -26,7 +26,8 @@ class Board:
 
     def change(self, asked: Asked, read: Read) -> tuple[Object | None, Sequence[str]]:
         self.asked.append(asked)
-        assert asked.new is not None
+        if asked.new is None:
+            return None, ["changed"]
         made, _ = read({**asked.new, "metadata": {**asked.new["metadata"], **self.metadata}}, asked.new)
         return made, ["changed"]
 
@@ -51,6 +52,24 @@ def test_owners_that_they_repeat() -> None:
     answer = ENGINE.answer(Request("create", body=make.pod(), reviewers=Board(ownerReferences=[OWNER, OWNER])), None)
     assert answer.warnings == ("changed", OWNERS_REPEAT_AFTER_ADMISSION + "u", "confirmed")
     assert answer.body["metadata"]["ownerReferences"] == [OWNER]
+
+
+@pytest.mark.parametrize(
+    "grace, generations",
+    [
+        pytest.param(30, [1], id="marked"),
+        pytest.param(0, [1, 2], id="marked-and-removed"),
+    ],
+)
+def test_about_a_delete_they_are_asked_at_each_step(grace: int, generations: list[int]) -> None:
+    """What goes at once is marked first, and then removed."""
+    stored = ENGINE.create({**make.pod(), "spec": {**make.pod()["spec"], "nodeName": "n"}}).pod
+    board = Board()
+    answer = ENGINE.answer(Request("delete", name="p", body={"gracePeriodSeconds": grace}, reviewers=board), stored)
+    assert (answer.code, answer.warnings) == (200, ("changed", "confirmed"))
+    assert [each.operation for each in board.asked] == ["DELETE"] * 2 * len(generations)
+    assert [(each.old or {})["metadata"]["generation"] for each in board.asked[::2]] == generations
+    assert {each.options["apiVersion"] for each in board.asked} == {"meta.k8s.io/v1"}
 
 
 def applied(pod: Any, **options: str) -> Any:
