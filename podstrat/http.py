@@ -104,9 +104,21 @@ class Client:
         self.close()
 
 
+class _Socket(ssl.SSLSocket):
+    """Is closed also where the server hangs up between connection and handshake: there the standard library forgets it."""
+
+    def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
+        try:
+            return super().recv(buflen, flags)
+        except ConnectionResetError:
+            self.close()
+            raise
+
+
 def _context(cluster: dict[str, str], user: dict[str, str]) -> ssl.SSLContext:
     authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
     context = ssl.create_default_context(cadata=authority)
+    context.sslsocket_class = _Socket
     if "client-certificate-data" in user:
         # The standard library takes a certificate from a file only.
         with tempfile.NamedTemporaryFile() as pair:
