@@ -4,17 +4,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# What runs the system needs less than what tests it: its own lock and stamp, unless the whole environment is there.
+RUN := $(if $(wildcard $(VENV)/.ready),$(VENV)/.ready,$(VENV)/.run)
 PLOTS := $(VENV)/.plots
 # Two processes at a time; the tests of one file share what they start, so they stay together.
 TWO := --numprocesses=2 --dist=loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-all fuzz lint format bench compare mutate transcripts protos lock lock-plots wheel dist clean
+.PHONY: help up test test-all fuzz lint format bench compare mutate soak drill-node drill-audit transcripts findings protos lock lock-plots wheel dist sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-up: $(READY) ## The whole system on this machine, with a story in it; Ctrl-C ends it (ARGS=--once: the story only)
+up: $(RUN) ## The whole system on this machine, with a story in it; Ctrl-C ends it (ARGS=--once: the story only)
 	@$(BIN)/podstrat up $(ARGS)
 
 test: lint ## Lint, types, import contracts, tests with the coverage of strategy/
@@ -23,8 +25,8 @@ test: lint ## Lint, types, import contracts, tests with the coverage of strategy
 test-all: lint ## The same, with the tests that take long
 	$(BIN)/python -m pytest $(TWO) --cov --cov-report=term -m ""
 
-fuzz: $(READY) ## 200,000 generated bodies through the webhook; PODSTRAT_FUZZ=N for another number
-	$(BIN)/python -m pytest -m long -q tests/webhook/test_fuzz.py
+fuzz: $(READY) ## Mutated requests to engine, apply, patches, goyaml and webhook, a minute each; ARGS="engine --seconds 300 --seed 7"
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 lint: $(READY) ## Lint, formatting, types, import contracts
 	$(BIN)/ruff check .
@@ -40,21 +42,35 @@ bench: $(READY) $(PLOTS) ## Measure everything as ratios within one run: table, 
 	$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY)) $(if $(STRICT),--strict)
 
 compare: $(READY) ## Compare offline checks with the recorded answers of a real server
-	$(BIN)/python tools/compare_validators.py
+	$(BIN)/python -m tools.compare_validators
+
+soak: $(READY) ## Every door under load for up to an hour: memory stays flat, nothing is lost; SHARE=0.1 for a tenth
+	$(BIN)/python -m tools.soak $(if $(SHARE),--share $(SHARE))
+
+drill-node: $(READY) ## The node writer under reports of 100,000 devices for a minute: peak memory, longest healthz
+	$(BIN)/python -m tools.drill_node
+
+drill-audit: $(READY) ## podstrat audit over 100,000 objects of a fake API server: memory along the way
+	$(BIN)/python -m tools.drill_audit
 
 mutate: $(READY) ## Take out every error and warning in turn, and name those that no test misses
-	$(BIN)/python tools/mutate.py
+	$(BIN)/python -m tools.mutate
 
 transcripts: $(READY) ## Run the commands of docs/transcripts and of the pages again, and keep what they print
 	$(BIN)/python tools/make_transcripts.py
 
-protos: $(READY) ## Make node/generated from node/protos
-	$(BIN)/python -m grpc_tools.protoc -Inode/generated=node/protos --python_out=. --pyi_out=. \
-		$(patsubst node/protos/%,node/generated/%,$(wildcard node/protos/*.proto))
+findings: $(READY) ## Make docs/findings.md from the recorded refusals
+	$(BIN)/python -m tools.make_findings
 
-lock: $(READY) ## Bring requirements.lock up to pyproject.toml; UPGRADE=1 takes newer versions too
+protos: $(READY) ## Make node/drivers/generated from node/drivers/protos
+	$(BIN)/python -m grpc_tools.protoc -Ipodstrat/node/drivers/generated=node/drivers/protos --python_out=src --pyi_out=src \
+		$(patsubst node/drivers/protos/%,podstrat/node/drivers/generated/%,$(wildcard node/drivers/protos/*.proto))
+
+lock: $(READY) ## Bring requirements.lock and requirements-run.lock up to pyproject.toml; UPGRADE=1 takes newer versions too
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade) --quiet --output-file requirements.lock
+		--no-emit-index-url --no-header $(if $(UPGRADE),--upgrade) --quiet --output-file requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --extra serve --extra node --group run --constraints requirements.lock --universal \
+		--python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements-run.lock
 
 lock-plots: $(READY) ## The same for bench/plots.lock, what `make bench` draws with
 	$(BIN)/uv pip compile --group plots --constraints requirements.lock --universal --python-version 3.11 --generate-hashes \
@@ -66,19 +82,30 @@ wheel: $(READY) ## Build the wheel into dist/
 dist: wheel ## The wheel, and podstrat.pyz: the offline commands in one file for machines with nothing but Python
 	$(BIN)/python tools/make_zipapp.py
 
+sbom: $(READY) ## Bills of materials (CycloneDX) of every way to install podstrat, into dist/
+	$(BIN)/python -m tools.make_sbom
+
 clean: ## Remove caches and build output (the environment stays: it is .venv)
 	rm -rf dist .coverage htmlcov .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 # The environment, made again when what it is made from changes.
-$(READY): requirements.lock pyproject.toml
+define ENVIRONMENT
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("podstrat needs Python 3.11 or later; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.11 ...")'
+	@$(PYTHON) hatch_build.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement $<
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
+endef
+
+$(READY): requirements.lock pyproject.toml
+	$(ENVIRONMENT)
+
+$(VENV)/.run: requirements-run.lock pyproject.toml
+	$(ENVIRONMENT)
 
 # What only `make bench` needs: no test and no door pays for it.
 $(PLOTS): bench/plots.lock | $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement bench/plots.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement bench/plots.lock
 	@touch $@

@@ -1,1 +1,1 @@
-"""The embedded API server: transport, storage, watch, discovery. What happens to a pod is the engine's affair alone."""
+"""The embedded API server: transport, storage, watch, discovery, admission. No pod rule lives here: that is the engine's."""

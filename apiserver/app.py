@@ -1,31 +1,27 @@
-"""The HTTP side: Flask finds the resource behind a path, everything else is the API's."""
+"""The Flask application: routes of resources, discovery documents, health, metrics, reset and fault injection."""
 
 from __future__ import annotations
 
 import json
 import logging
-import select
-import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from flask import Flask, Response, request
-from werkzeug.exceptions import ClientDisconnected, HTTPException, RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException
 
-from apiserver import faults, negotiation, paths, watching
-from apiserver.api import Api, Call, Reply, Target, refusal
-from apiserver.auth import ANONYMOUS, Authenticator, Unauthorized, User
-from apiserver.documents import Documents
-from apiserver.measures import Measures
-from strategy import errors
+from podstrat.apiserver import accept, bodies, faults, negotiation, paths, responses
+from podstrat.apiserver.api import Api, NotStored, refusal
+from podstrat.apiserver.auth import ANONYMOUS, Authenticator, Unauthorized, User, impersonated
+from podstrat.apiserver.calls import Call, Reply, Target
+from podstrat.apiserver.deadline import REQUEST_SECONDS, Deadline
+from podstrat.apiserver.kinds import groups
+from podstrat.apiserver.metrics import Measures
+from podstrat.apiserver.publishing.documents import Documents
+from podstrat.apiserver.storage.journal import StoreError
+from podstrat.strategy import errors
 
-SEND_SECONDS = 30.0
-"""How long a watcher may leave its socket full; it can resume where it was."""
-CHUNK, DRAINED = 2**16, 2**26
-"""How much of a body that is too long is read before it is refused: a client that is still sending would not hear it."""
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 log = logging.getLogger("podstrat.apiserver")
 
@@ -38,26 +34,18 @@ class NoSuchResource(errors.ApiError):
         super().__init__("the server could not find the requested resource", {})
 
 
-class NoImpersonation(errors.ApiError):
-    code = 403
-    reason = "Forbidden"
-
-    def __init__(self) -> None:
-        super().__init__("this server does not impersonate: send the request as the user itself", {})
-
-
 class Failed(errors.ApiError):
-    """Our own fault: the log has it, the client gets no details."""
+    """An internal error: the log has the traceback, the client gets no details."""
 
     code = 500
     reason = "InternalError"
 
     def __init__(self) -> None:
-        super().__init__("an error on the server has prevented the request from succeeding; its log says more", {})
+        super().__init__("an internal error prevented the request from succeeding; see the server log", {})
 
 
 class Http:
-    """The paths of one server."""
+    """The routes of one server."""
 
     def __init__(
         self,
@@ -66,13 +54,15 @@ class Http:
         certificate: Callable[[], User | None],
         measures: Measures,
         allow_faults: bool = False,
+        request_seconds: float = REQUEST_SECONDS,
     ) -> None:
         self.api = api
         self.measures = measures
         self.faults = faults.Faults() if allow_faults else None
-        self.documents = Documents(api.engine)
+        self.documents = Documents(api.engine, api.custom)
         self._authenticator = authenticator
         self._certificate = certificate
+        self._request_seconds = request_seconds
 
     def app(self) -> Flask:
         """The WSGI application."""
@@ -81,7 +71,7 @@ class Http:
         app.config["MAX_CONTENT_LENGTH"] = negotiation.BODY_LIMIT
         app.url_map.merge_slashes = False
         for path in ("/api/<version>/<path:rest>", "/apis/<group>/<version>/<path:rest>"):
-            # One rule for all resources: Flask takes a while for each.
+            # One rule for all resources: compiling one for each delays the start.
             app.add_url_rule(path, path, self.resource, methods=METHODS, provide_automatic_options=False)
         for path, view, method in (
             ("/healthz", self.health, "GET"),
@@ -95,7 +85,8 @@ class Http:
             app.add_url_rule("/podstrat/faults", "faults", self.fault, methods=["GET", "POST", "DELETE"])
         for path in ("/", "/<path:rest>"):
             app.add_url_rule(path, path, self.document, methods=METHODS, provide_automatic_options=False)
-        app.before_request(_take_body)
+        app.before_request(bodies.read_body)
+        app.after_request(_not_cached)
         app.register_error_handler(Exception, self.failed)
         return app
 
@@ -103,61 +94,65 @@ class Http:
 
     def resource(self, version: str, rest: str, group: str = "") -> Response:
         """One request about one resource: answered, measured, logged."""
-        began = time.perf_counter()
+        start = time.perf_counter()
         user, plural = User(""), ""
         try:
             user = self._user()
-            target = paths.target(group, version, rest)
+            custom = self.api.custom
+            if version not in groups().get(group, ()) and not custom.serves(group):
+                return _no_such_path()
+            target = paths.target(group, version, rest, custom.find)
             if target is None:
+                if group not in groups():
+                    return _no_such_path()
                 raise NoSuchResource()
             plural = target.kind.plural
             if not paths.allows(target, request.method):
+                if paths.is_custom(target.kind) and not target.name:
+                    return _no_such_path()
                 raise errors.MethodNotAllowed()
-            reply = self._answer(_call(target, user))
+            reply = self._reply(_call(target, user, Deadline.after(self._request_seconds)))
         except errors.ApiError as error:
             reply = refusal(error)
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - start
         self.measures.count(request.method, plural, reply.code, seconds)
         _log(reply, user, seconds)
-        return _response(reply)
+        return self._response(reply)
 
-    def _answer(self, call: Call) -> Reply:
-        """The answer to a call, or the fault that was asked for."""
-        fault = None if self.faults is None else self.faults.take(_method(call), call.target)
-        if fault is None:
+    def _reply(self, call: Call) -> Reply:
+        if self.faults is None:
             return self.api.handle(call)
-        if fault.answer is not None:
-            error = faults.refusal(fault.answer, fault.retry_after, call.target)
-            if fault.answer == 410 and _method(call) == "WATCH":
-                # A watch that cannot go back so far has begun when that turns out.
-                return Reply(200, stream=iter([watching.refusal(error)]))
-            raise error
-        if fault.hang is not None:
-            time.sleep(fault.hang)
-        reply = self.api.handle(call)
-        if fault.drop is not None and reply.stream is not None:
-            reply = replace(reply, stream=_cut(reply.stream, request.environ.get("gunicorn.socket"), fault.drop))
-        return reply
+        return self.faults.inject(call, self.api.handle, request.environ.get("gunicorn.socket"))
+
+    def _response(self, reply: Reply) -> Response:
+        if reply.code >= 400:
+            reply = replace(reply, content_type=accept.error_media(request.headers.get("Accept", "")))
+        connection = request.environ.get("gunicorn.socket")
+        types = self.api.engine.context.types
+        return responses.response(reply, types, connection, request.headers.get("Accept-Encoding", ""))
 
     def _user(self) -> User:
-        if any(name.startswith("HTTP_IMPERSONATE_") for name in request.environ):
-            raise NoImpersonation()
-        return self._authenticator.user(request.headers.get("Authorization", ""), self._certificate())
+        user = self._authenticator.user(request.headers.get("Authorization", ""), self._certificate())
+        acted_as = impersonated(dict(request.headers))
+        if acted_as is None:
+            return user
+        self.api.check_impersonation(user, acted_as)
+        return acted_as
 
     # ---- everything else -------------------------------------------------------------------------------
 
     def document(self, **_: str) -> Response:
-        """Discovery, schemas and the version: they say what is served."""
+        """Discovery, OpenAPI and version documents."""
         self._user()
         found = self.documents.find(request.path, request.headers.get("Accept", ""))
         if found is None:
-            raise NoSuchResource()
+            return _no_such_path()
         if request.method not in ("GET", "HEAD"):
             raise errors.MethodNotAllowed()
         return Response(found.body, 200, content_type=found.content_type)
 
     def health(self) -> Response:
-        """Open to everybody, as load balancers and scripts expect."""
+        """Needs no authentication, as load balancers and scripts expect."""
         broken = self.api.store.broken()
         checks = [("ping", None), ("store", broken)]
         lines = [f"[{'-' if fault else '+'}]{name} {fault or 'ok'}" for name, fault in checks]
@@ -173,15 +168,15 @@ class Http:
         return Response(body, 200, content_type=content_type)
 
     def reset(self) -> Response:
-        """Everything that was made is gone, for the next test."""
+        """Back to the initial objects, for the next test."""
         self._user()
         self.api.reset()
         if self.faults is not None:
             self.faults.clear()
-        return _response(Reply(200, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}))
+        return self._response(Reply(200, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}))
 
     def fault(self) -> Response:
-        """Faults for tests of clients: asked for, looked at, taken back, by somebody who says who that is."""
+        """Add, list or clear faults; for authenticated users only."""
         if self._user() == ANONYMOUS:
             raise Unauthorized()
         assert self.faults is not None
@@ -189,40 +184,26 @@ class Http:
             try:
                 self.faults.add(json.loads(request.get_data(cache=False)))
             except ValueError as error:
-                raise errors.BadRequest(f"what is sent is no JSON: {error}") from None
+                raise errors.BadRequest(f"request body is not valid JSON: {error}") from None
         elif request.method == "DELETE":
             self.faults.clear()
-        return _response(Reply(200, self.faults.shown()))
+        return self._response(Reply(200, self.faults.shown()))
 
     def failed(self, error: Exception) -> Response:
-        """Whatever went wrong is answered with a Status."""
+        """Every error is answered with a Status."""
         if isinstance(error, errors.ApiError):
             reply = refusal(error)
-        elif isinstance(error, RequestEntityTooLarge):
-            reply = refusal(errors.TooLarge(f"Request entity too large: limit is {negotiation.BODY_LIMIT}"))
+        elif isinstance(error, StoreError):
+            reply = refusal(NotStored(error))
         elif isinstance(error, HTTPException):
             reply = refusal(errors.MethodNotAllowed() if error.code == 405 else NoSuchResource())
         else:
             log.error("request failed: %s %s", request.method, request.path, exc_info=error)
             reply = refusal(Failed())
-        return _response(reply)
+        return self._response(reply)
 
 
-def _take_body() -> None:
-    """Reads what was sent, also where nobody wants it: what is left of it would be taken for the next request."""
-    try:
-        request.get_data()
-    except RequestEntityTooLarge:
-        rest = request.environ["wsgi.input"]
-        for _ in range(DRAINED // CHUNK):
-            if not rest.read(CHUNK):
-                break
-        raise
-    except (OSError, ClientDisconnected):
-        raise errors.BadRequest("the body of the request cannot be read") from None
-
-
-def _call(target: Target, user: User) -> Call:
+def _call(target: Target, user: User, deadline: Deadline) -> Call:
     return Call(
         request.method,
         target,
@@ -232,64 +213,26 @@ def _call(target: Target, user: User) -> Call:
         request.headers.get("Accept", ""),
         request.headers.get("User-Agent", ""),
         user,
+        deadline=deadline,
     )
 
 
-def _response(reply: Reply) -> Response:
-    if reply.stream is not None:
-        stream = _while_heard(reply.stream, request.environ.get("gunicorn.socket"))
-        return Response(stream, reply.code, content_type=reply.content_type)
-    response = Response(json.dumps(reply.body, separators=(",", ":")) + "\n", reply.code, content_type=reply.content_type)
-    for text in reply.warnings:
-        quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-        # In UTF-8, like all that the server sends; WSGI wants each byte as a character.
-        response.headers.add("Warning", f'299 - "{quoted}"'.encode().decode("latin-1"))
-    if reply.code in (429, 503):
-        seconds: Any = ((reply.body or {}).get("details") or {}).get("retryAfterSeconds")
-        if seconds:
-            response.headers["Retry-After"] = str(seconds)
+def _not_cached(response: Response) -> Response:
+    """Upstream: WithCacheControl"""
+    response.headers.setdefault("Cache-Control", "no-cache, private")
     return response
 
 
-def _while_heard(stream: Iterator[bytes], connection: socket.socket | None) -> Iterator[bytes]:
-    """A stream that ends when its client has hung up or no longer reads: a quiet moment, an empty text, is the time to look."""
-    if connection is not None:
-        connection.settimeout(SEND_SECONDS)
-    # Nothing yet, but it makes gunicorn send the headers: clients wait for them before they go on.
-    yield b""
-    for text in stream:
-        if text:
-            yield text
-        elif connection is not None and _hung_up(connection):
-            return
-
-
-def _cut(stream: Iterator[bytes], connection: socket.socket | None, seconds: float) -> Iterator[bytes]:
-    """A stream whose connection breaks off after a while, as a cable does that is pulled."""
-    if connection is None:
-        return stream
-    # Beneath TLS, which would say good-bye.
-    timer = threading.Timer(seconds, socket.socket.shutdown, (connection, socket.SHUT_RDWR))
-    timer.daemon = True
-    timer.start()
-    return stream
-
-
-def _method(call: Call) -> str:
-    """The method as faults name it: a watch is none of HTTP's."""
-    watches = call.method == "GET" and (call.query.get("watch") or ["0"])[0] not in ("0", "false", "False", "")
-    return "WATCH" if watches else call.method
-
-
-def _hung_up(connection: socket.socket) -> bool:
-    poll = select.poll()
-    poll.register(connection, select.POLLRDHUP)
-    return bool(poll.poll(0))
+def _no_such_path() -> Response:
+    """Outside of the served groups the answer is that of Go's own router."""
+    response = Response("404 page not found\n", 404, content_type="text/plain; charset=utf-8")
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
 
 
 def _log(reply: Reply, user: User, seconds: float) -> None:
     if log.isEnabledFor(logging.INFO):
-        said = {
+        fields = {
             "method": request.method,
             "path": request.full_path.rstrip("?"),
             "code": reply.code,
@@ -297,5 +240,5 @@ def _log(reply: Reply, user: User, seconds: float) -> None:
             "ms": round(seconds * 1000, 2),
         }
         if reply.annotations:
-            said["annotations"] = reply.annotations
-        log.info("%s", json.dumps(said))
+            fields["annotations"] = reply.annotations
+        log.info("request", extra={"fields": fields})

@@ -1,12 +1,24 @@
-"""Who is asking: bearer tokens and client certificates. Everybody who is known may do everything."""
+"""Authentication: bearer tokens and client certificates. No authorization: every authenticated user may do everything."""
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from strategy.errors import ApiError
+from podstrat.strategy.errors import ApiError
+from podstrat.strategy.request import User
+
+__all__ = [
+    "ANONYMOUS",
+    "AUTHENTICATED",
+    "UNAUTHENTICATED",
+    "Authenticator",
+    "BadImpersonation",
+    "Unauthorized",
+    "User",
+    "impersonated",
+    "parse_token",
+]
 
 AUTHENTICATED, UNAUTHENTICATED = "system:authenticated", "system:unauthenticated"
 
@@ -19,13 +31,9 @@ class Unauthorized(ApiError):
         super().__init__("Unauthorized")
 
 
-@dataclass(frozen=True, slots=True)
-class User:
-    """A user and the groups that it is in."""
-
-    name: str
-    groups: tuple[str, ...] = ()
-
+IMPERSONATE = "impersonate-"
+EXTRA = f"{IMPERSONATE}extra-"
+SERVICE_ACCOUNT, SERVICE_ACCOUNTS = "system:serviceaccount:", "system:serviceaccounts"
 
 ANONYMOUS = User("system:anonymous", (UNAUTHENTICATED,))
 
@@ -41,14 +49,14 @@ def parse_token(text: str) -> tuple[str, User]:
 
 
 class Authenticator:
-    """Tokens and what they stand for. Without any token, whoever reaches the server is let in as nobody in particular."""
+    """Authenticates requests by token or certificate; with ``allow_anonymous`` all others are system:anonymous."""
 
     def __init__(self, tokens: Sequence[tuple[str, User]], allow_anonymous: bool) -> None:
         self._tokens = tuple((token.encode(), user) for token, user in tokens)
         self._allow_anonymous = allow_anonymous
 
     def user(self, authorization: str, certificate: User | None) -> User:
-        """The user of a request; Unauthorized if it has none, or shows a token that is not known."""
+        """The user of a request; Unauthorized without credentials or with an unknown token."""
         scheme, _, shown = authorization.partition(" ")
         if scheme.lower() == "bearer":
             for token, user in self._tokens:
@@ -60,3 +68,32 @@ class Authenticator:
         if self._allow_anonymous:
             return ANONYMOUS
         raise Unauthorized()
+
+
+def impersonated(headers: Mapping[str, str]) -> User | None:
+    """The user that Impersonate-* headers name; None without them. Several groups come in one header, with commas.
+
+    Upstream: WithImpersonation
+    """
+    found = {key.lower(): value for key, value in headers.items() if key.lower().startswith(IMPERSONATE)}
+    if not found:
+        return None
+    name = found.get(f"{IMPERSONATE}user", "")
+    if not name:
+        raise BadImpersonation()
+    groups = [part.strip() for part in found.get(f"{IMPERSONATE}group", "").split(",") if part.strip()]
+    if name.startswith(SERVICE_ACCOUNT) and not groups:
+        groups = [SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{name.removeprefix(SERVICE_ACCOUNT).partition(':')[0]}"]
+    if name != ANONYMOUS.name and AUTHENTICATED not in groups:
+        groups.append(AUTHENTICATED)
+    extra = {key.removeprefix(EXTRA): tuple(value.split(",")) for key, value in found.items() if key.startswith(EXTRA)}
+    return User(name, tuple(groups), found.get(f"{IMPERSONATE}uid", ""), extra)
+
+
+class BadImpersonation(ApiError):
+    code = 500
+    reason = "InternalError"
+
+    def __init__(self) -> None:
+        words = "requested impersonation without impersonating a user"
+        super().__init__(f"Internal Server Error: {words}", {})

@@ -1,28 +1,35 @@
-"""Faults on request: the next few requests of a kind fail, hang or lose their connection, so that clients can be tried out.
+"""Fault injection: the next matching requests fail, hang or lose their connection, to test clients.
 
     {"method": "PATCH", "resource": "pods", "name": "web", "times": 3, "answer": 409}
     {"method": "WATCH", "resource": "pods", "drop": 0.5}
 
-The first fault that matches a request is the one that happens; it is gone when it has happened as often as it was to.
+The first fault that matches a request applies; it is removed after ``times`` requests.
 """
 
 from __future__ import annotations
 
+import socket
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from apiserver.api import Target
-from apiserver.lists import Expired
-from strategy import errors
-from strategy.preconditions import MODIFIED
+from podstrat.apiserver import connections
+from podstrat.apiserver.calls import Call, Reply, Target
+from podstrat.apiserver.listing import watching
+from podstrat.apiserver.listing.lists import Expired
+from podstrat.strategy import errors
+from podstrat.strategy.verbs.preconditions import MODIFIED
 
 Object = dict[str, Any]
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "WATCH")
 ANSWERS = (409, 410, 429, 500, 503)
 LONGEST = 3600.0
+"""Seconds; no test waits longer than an hour."""
 MOST = 1_000_000
+"""As good as for ever."""
 ACTS = ("answer", "hang", "drop")
 
 
@@ -31,32 +38,33 @@ class Unavailable(errors.ApiError):
     reason = "ServiceUnavailable"
 
 
-class Asked(errors.ApiError):
+class Injected(errors.ApiError):
     code = 500
     reason = "InternalError"
 
 
 @dataclass(slots=True)
 class Fault:
-    """One fault, and how often it is still to happen."""
+    """One fault, and to how many more requests it applies."""
 
     method: str = ""
-    """An HTTP method, or WATCH; empty for all of them. A watch is no GET."""
+    """An HTTP method, or WATCH; empty for all of them. GET does not match a watch."""
     resource: str = ""
     """The plural; empty for all."""
     namespace: str = ""
     name: str = ""
     times: int = 1
     answer: int | None = None
-    """The code of an answer: 409, 410, 429, 500 or 503. A watch gets 410 as an event, as from a real server."""
+    """The status code of the response: 409, 410, 429, 500 or 503. A watch gets 410 as an event, as from a real server."""
     retry_after: int = 1
-    """Seconds that an answer 429 or 503 asks the client to wait."""
+    """The Retry-After of a 429 or 503, in seconds."""
     hang: float | None = None
-    """Seconds that the request is held up; then it goes on."""
+    """Seconds by which the request is delayed."""
     drop: float | None = None
     """Seconds after which the connection of a watch is cut."""
 
     def matches(self, method: str, target: Target) -> bool:
+        """Whether the fault applies to a request."""
         if self.drop is not None and method != "WATCH":
             return False
         return all(
@@ -70,51 +78,76 @@ class Fault:
         )
 
     def shown(self) -> Object:
-        """The fault as it is told."""
-        said = asdict(self)
-        said["retryAfter"] = said.pop("retry_after")
+        """The fault in the form in which clients send it."""
+        fields = asdict(self)
+        fields["retryAfter"] = fields.pop("retry_after")
         if self.answer not in (429, 503):
-            del said["retryAfter"]
-        return {key: value for key, value in said.items() if value not in (None, "")}
+            del fields["retryAfter"]
+        return {key: value for key, value in fields.items() if value not in (None, "")}
 
 
 @dataclass(slots=True)
 class Faults:
-    """The faults that are still to happen, oldest first."""
+    """The pending faults, oldest first."""
 
-    _waiting: list[Fault] = field(default_factory=list)
+    _pending: list[Fault] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, said: Any) -> None:
+    def add(self, body: Any) -> None:
         """One fault, or a list of them."""
-        found = [_read(each) for each in (said if isinstance(said, list) else [said])]
+        faults = [_read(each) for each in (body if isinstance(body, list) else [body])]
         with self._lock:
-            self._waiting += found
+            self._pending += faults
 
     def clear(self) -> None:
         with self._lock:
-            self._waiting.clear()
+            self._pending.clear()
 
     def shown(self) -> Object:
         with self._lock:
-            return {"faults": [fault.shown() for fault in self._waiting]}
+            return {"faults": [fault.shown() for fault in self._pending]}
 
     def take(self, method: str, target: Target) -> Fault | None:
-        """The fault that happens to a request; None for most requests."""
-        if not self._waiting:
+        """The fault that applies to a request, counted down; None if there is none."""
+        if not self._pending:
             return None
         with self._lock:
-            for fault in self._waiting:
+            for fault in self._pending:
                 if fault.matches(method, target):
                     fault.times -= 1
                     if not fault.times:
-                        self._waiting.remove(fault)
+                        self._pending.remove(fault)
                     return fault
         return None
 
+    def inject(self, call: Call, handle: Callable[[Call], Reply], connection: socket.socket | None) -> Reply:
+        """The reply to a call, with the fault that applies to it."""
+        method = _method(call)
+        fault = self.take(method, call.target)
+        if fault is None:
+            return handle(call)
+        if fault.answer is not None:
+            error = refusal(fault.answer, fault.retry_after, call.target)
+            if fault.answer == 410 and method == "WATCH":
+                # A watch learns that its version is too old after the stream has begun.
+                return Reply(200, stream=iter([watching.refusal(error)]))
+            raise error
+        if fault.hang is not None:
+            time.sleep(fault.hang)
+        reply = handle(call)
+        if fault.drop is not None and reply.stream is not None:
+            connections.cut_after(connection, fault.drop)
+        return reply
+
+
+def _method(call: Call) -> str:
+    """The method as faults name it: WATCH for a GET that watches."""
+    watches = call.method == "GET" and (call.query.get("watch") or ["0"])[0] not in ("0", "false", "False", "")
+    return "WATCH" if watches else call.method
+
 
 def refusal(code: int, retry_after: int, target: Target) -> errors.ApiError:
-    """The answer that a client gets, in words that a real server might use."""
+    """The error of an injected answer, in the words of a real server."""
     resource, wait = target.kind.qualified, {"retryAfterSeconds": retry_after}
     if code == 409:
         return errors.Conflict(resource, target.name, MODIFIED)
@@ -124,46 +157,46 @@ def refusal(code: int, retry_after: int, target: Target) -> errors.ApiError:
         return errors.TooManyRequests("Too many requests, please try again later.", wait)
     if code == 503:
         return Unavailable("the server is currently unable to handle the request", wait)
-    return Asked("Internal error occurred: a fault was asked for", {"causes": [{"message": "a fault was asked for"}]})
+    return Injected("Internal error occurred: injected fault", {"causes": [{"message": "injected fault"}]})
 
 
-# ---- what is sent ----------------------------------------------------------------------------------
+# ---- decoding --------------------------------------------------------------------------------------
 
 
-def _read(said: Any) -> Fault:
-    if not isinstance(said, dict):
-        raise errors.BadRequest("a fault is an object, or several in a list")
+def _read(body: Any) -> Fault:
+    if not isinstance(body, dict):
+        raise errors.BadRequest("a fault must be an object, or a list of objects")
     known = {"method", "resource", "namespace", "name", "times", "retryAfter", *ACTS}
-    if unknown := sorted(said.keys() - known):
-        raise errors.BadRequest(f"a fault has no {', '.join(unknown)}; it has {', '.join(sorted(known))}")
-    if sum(said.get(act) is not None for act in ACTS) != 1:
-        raise errors.BadRequest(f"a fault has one of {', '.join(ACTS)}")
-    texts = {key: _text(said, key) for key in ("method", "resource", "namespace", "name")}
+    if unknown := sorted(body.keys() - known):
+        raise errors.BadRequest(f"unknown field {', '.join(unknown)}; known fields are {', '.join(sorted(known))}")
+    if sum(body.get(act) is not None for act in ACTS) != 1:
+        raise errors.BadRequest(f"specify exactly one of {', '.join(ACTS)}")
+    texts = {key: _text(body, key) for key in ("method", "resource", "namespace", "name")}
     if texts["method"] not in ("", *METHODS):
-        raise errors.BadRequest(f"method is one of {', '.join(METHODS)}")
-    if said.get("answer") is not None and said["answer"] not in ANSWERS:
-        raise errors.BadRequest(f"answer is one of {', '.join(map(str, ANSWERS))}")
+        raise errors.BadRequest(f"method must be one of {', '.join(METHODS)}")
+    if body.get("answer") is not None and body["answer"] not in ANSWERS:
+        raise errors.BadRequest(f"answer must be one of {', '.join(map(str, ANSWERS))}")
     return Fault(
         **texts,
-        times=int(_number(said, "times", 1, 1, MOST) or 1),
-        answer=said.get("answer"),
-        retry_after=int(_number(said, "retryAfter", 1, 0, LONGEST) or 0),
-        hang=_number(said, "hang", None, 0, LONGEST),
-        drop=_number(said, "drop", None, 0, LONGEST),
+        times=int(_number(body, "times", 1, 1, MOST) or 1),
+        answer=body.get("answer"),
+        retry_after=int(_number(body, "retryAfter", 1, 0, LONGEST) or 0),
+        hang=_number(body, "hang", None, 0, LONGEST),
+        drop=_number(body, "drop", None, 0, LONGEST),
     )
 
 
-def _text(said: Object, key: str) -> str:
-    value = said.get(key, "")
+def _text(body: Object, key: str) -> str:
+    value = body.get(key, "")
     if not isinstance(value, str):
-        raise errors.BadRequest(f"{key} is a text")
+        raise errors.BadRequest(f"{key} must be a string")
     return value
 
 
-def _number(said: Object, key: str, default: float | None, least: float, most: float) -> float | None:
-    value = said.get(key, default)
+def _number(body: Object, key: str, default: float | None, least: float, most: float) -> float | None:
+    value = body.get(key, default)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-        raise errors.BadRequest(f"{key} is a number from {least:g} to {most:g}")
+        raise errors.BadRequest(f"{key} must be a number from {least:g} to {most:g}")
     return value

@@ -1,7 +1,8 @@
-"""The kinds that are served. A kind is a row; whatever else is announced or stored follows from it."""
+"""The table of served kinds. Discovery, routing and storage follow from a kind's row."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -24,8 +25,6 @@ class Kind:
     """Whether the server counts changes of the spec in metadata.generation."""
     keeps_generation: bool = False
     """Whether metadata.generation is stored as it comes. Pods only come here without their strategy: then it is a webhook's."""
-    returns_deleted: bool = False
-    """Whether a removal is answered with the object; otherwise it is a Status."""
     verbs: tuple[str, ...] = VERBS
     categories: tuple[str, ...] = ()
     subresources: tuple[tuple[str, str, tuple[str, ...]], ...] = field(default=())
@@ -76,6 +75,7 @@ POD = Kind(
         ("resize", "Pod", ("get", "patch", "update")),
     ),
 )
+BINDING = Kind("", "v1", "bindings", "Binding", verbs=REVIEW)
 NAMESPACE = Kind(
     "",
     "v1",
@@ -90,27 +90,71 @@ NAMESPACE = Kind(
 BUDGET = Kind(
     "policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", short_names=("pdb",), has_status=True, counts_generation=True
 )
+_SCALE = (("scale", "autoscaling/v1 Scale", ("get", "patch", "update")),)
+_ALL = ("all",)
+WORKLOADS: tuple[Kind, ...] = (
+    Kind("", "v1", "podtemplates", "PodTemplate"),
+    Kind(
+        "",
+        "v1",
+        "replicationcontrollers",
+        "ReplicationController",
+        short_names=("rc",),
+        has_status=True,
+        categories=_ALL,
+        subresources=_SCALE,
+    ),
+    Kind("apps", "v1", "daemonsets", "DaemonSet", short_names=("ds",), has_status=True, categories=_ALL),
+    Kind(
+        "apps", "v1", "deployments", "Deployment", short_names=("deploy",), has_status=True, categories=_ALL, subresources=_SCALE
+    ),
+    Kind("apps", "v1", "replicasets", "ReplicaSet", short_names=("rs",), has_status=True, categories=_ALL, subresources=_SCALE),
+    Kind(
+        "apps", "v1", "statefulsets", "StatefulSet", short_names=("sts",), has_status=True, categories=_ALL, subresources=_SCALE
+    ),
+    Kind("batch", "v1", "cronjobs", "CronJob", short_names=("cj",), has_status=True, categories=_ALL),
+    Kind("batch", "v1", "jobs", "Job", has_status=True, categories=_ALL),
+)
+"""The kinds that carry a pod template."""
+SERVICE = Kind("", "v1", "services", "Service", short_names=("svc",), has_status=True, categories=_ALL)
+ALLOCATION = Kind("", "v1", "serviceallocations", "ServiceAllocation", namespaced=False, verbs=())
+"""An address or a node port that a Service holds: kept in the store, not served."""
 _API_EXTENSIONS = ("api-extensions",)
+POLICIES: tuple[Kind, ...] = tuple(
+    Kind(
+        "admissionregistration.k8s.io",
+        "v1",
+        plural,
+        kind,
+        namespaced=False,
+        has_status=kind == "ValidatingAdmissionPolicy",
+        counts_generation=True,
+        categories=_API_EXTENSIONS,
+    )
+    for plural, kind in (
+        ("mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
+        ("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"),
+        ("validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
+        ("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"),
+    )
+)
+"""Admission policies in CEL, and what binds them to resources."""
 
 KINDS: tuple[Kind, ...] = (
     POD,
+    BINDING,
     NAMESPACE,
     Kind("", "v1", "nodes", "Node", namespaced=False, short_names=("no",), has_status=True),
     Kind("", "v1", "events", "Event", short_names=("ev",)),
     Kind("", "v1", "configmaps", "ConfigMap", short_names=("cm",)),
     Kind("", "v1", "secrets", "Secret"),
-    Kind("", "v1", "serviceaccounts", "ServiceAccount", short_names=("sa",), returns_deleted=True),
-    Kind("", "v1", "services", "Service", short_names=("svc",), has_status=True, categories=("all",), returns_deleted=True),
-    Kind(
-        "apps",
-        "v1",
-        "deployments",
-        "Deployment",
-        short_names=("deploy",),
-        has_status=True,
-        counts_generation=True,
-        categories=("all",),
-    ),
+    Kind("", "v1", "limitranges", "LimitRange", short_names=("limits",)),
+    Kind("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", short_names=("pvc",), has_status=True),
+    Kind("", "v1", "resourcequotas", "ResourceQuota", short_names=("quota",), has_status=True),
+    Kind("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", namespaced=False),
+    Kind("", "v1", "serviceaccounts", "ServiceAccount", short_names=("sa",)),
+    SERVICE,
+    *WORKLOADS,
     Kind("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", short_names=("netpol",), counts_generation=True),
     Kind("rbac.authorization.k8s.io", "v1", "roles", "Role"),
     Kind("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"),
@@ -126,12 +170,10 @@ KINDS: tuple[Kind, ...] = (
         counts_generation=True,
     ),
     Kind("coordination.k8s.io", "v1", "leases", "Lease"),
-    Kind("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", has_status=True, returns_deleted=True),
-    Kind("resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate", returns_deleted=True),
-    Kind(
-        "resource.k8s.io", "v1", "resourceslices", "ResourceSlice", namespaced=False, counts_generation=True, returns_deleted=True
-    ),
-    Kind("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", namespaced=False, counts_generation=True, returns_deleted=True),
+    Kind("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", has_status=True),
+    Kind("resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate"),
+    Kind("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", namespaced=False),
+    Kind("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", namespaced=False),
     BUDGET,
     Kind(
         "admissionregistration.k8s.io",
@@ -151,20 +193,35 @@ KINDS: tuple[Kind, ...] = (
         counts_generation=True,
         categories=_API_EXTENSIONS,
     ),
+    *POLICIES,
+    Kind(
+        "apiextensions.k8s.io",
+        "v1",
+        "customresourcedefinitions",
+        "CustomResourceDefinition",
+        namespaced=False,
+        short_names=("crd", "crds"),
+        has_status=True,
+        categories=_API_EXTENSIONS,
+    ),
     Kind("authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", namespaced=False, verbs=REVIEW),
     Kind("authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", namespaced=False, verbs=REVIEW),
 )
 
+STORED: tuple[Kind, ...] = (*(kind for kind in KINDS if kind.stored), ALLOCATION)
+"""The kinds whose objects are kept."""
 BY_PATH: dict[tuple[str, str, str], Kind] = {(each.group, each.version, each.plural): each for each in KINDS}
 """The kind behind a path: group, version, plural."""
+BY_QUALIFIED: dict[str, Kind] = {each.qualified: each for each in KINDS}
+"""The kind of a resource as messages name it."""
 BY_KIND: dict[tuple[str, str], Kind] = {(each.api_version, each.kind): each for each in KINDS}
 """The kind that an object calls itself: apiVersion, kind."""
 
 
-def groups() -> dict[str, tuple[str, ...]]:
+def groups(kinds: Sequence[Kind] = KINDS) -> dict[str, tuple[str, ...]]:
     """Every group that is served, with its versions, in the order of the rows."""
     found: dict[str, tuple[str, ...]] = {}
-    for each in KINDS:
+    for each in kinds:
         versions = found.get(each.group, ())
         if each.version not in versions:
             found[each.group] = (*versions, each.version)

@@ -1,127 +1,125 @@
-"""Which form a body has: what comes in by its content type, what goes out by what the client accepts."""
+"""Request bodies by their Content-Type."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from strategy import errors, gotext
-from strategy.engine import Engine
+from podstrat.apiserver import media_type
+from podstrat.strategy import errors
+from podstrat.strategy.decoding import codec
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.formats import go
+from podstrat.strategy.patch import media_types
+
+if TYPE_CHECKING:
+    from podstrat import goyaml
+    from podstrat.strategy.api.types import Types
 
 JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
-PATCHES = {
-    "application/json-patch+json": "json",
-    "application/merge-patch+json": "merge",
-    "application/strategic-merge-patch+json": "strategic",
-    "application/apply-patch+yaml": "apply",
-}
 BODY_LIMIT = 3 * 1024 * 1024
-"""The server's own: a request may be this long and no longer."""
+"""The limit of kube-apiserver, --max-resource-write-bytes."""
 
 Object = dict[str, Any]
 
 
-def _media_type(text: str) -> str:
-    return text.partition(";")[0].strip().lower()
-
-
 def read(content_type: str, body: bytes, engine: Engine) -> Any:
-    """The body of a write, ready to be decoded: JSON as the very bytes, other forms as values."""
-    media = _media_type(content_type)
-    if media in ("", JSON):
+    """The body of a write: JSON as the very bytes, another encoding to be parsed when the body is decoded.
+
+    Upstream: NegotiateInputSerializer
+    """
+    media = media_type.parse(content_type) if content_type else JSON
+    if media == JSON:
         return body
-    if media in (YAML, "application/x-yaml", "text/yaml"):
-        return yaml_value(body)
+    if media == YAML:
+        return YamlBody(body)
     if media == PROTOBUF:
-        from apiserver import protobuf
+        return ProtobufBody(body, engine.context.types)
+    raise media_types.unsupported((JSON, YAML, PROTOBUF), engine.gates)
+
+
+def read_late(content_type: str, body: bytes, engine: Engine) -> Any:
+    """The same of an update, whose options are judged before its content type."""
+    try:
+        return read(content_type, body, engine)
+    except errors.UnsupportedMediaType as error:
+        return UnsupportedBody(body, error)
+
+
+class YamlBody(codec.Encoded):
+    """A body in YAML, of which the first document counts.
+
+    The server turns it into JSON first, whose keys are sorted; the first wrong type in that order is the one it tells.
+    Upstream: sigs.k8s.io/yaml YAMLToJSON, YAMLToJSONStrict
+    """
+
+    @cached_property
+    def _document(self) -> goyaml.Document:
+        from podstrat import goyaml
 
         try:
-            return protobuf.decode(body, engine.context.types)
-        except protobuf.ProtobufError as error:
-            raise errors.BadRequest(str(error)) from None
-    accepted = ", ".join((JSON, YAML, PROTOBUF))
-    raise errors.UnsupportedMediaType(
-        f"the body of the request was in an unknown format - accepted media types include: {accepted}"
-    )
+            document = goyaml.load(self.data)
+        except goyaml.YamlError as error:
+            raise codec.DecodeError(error.words) from None
+        _sort_keys(document.value)
+        return document
+
+    def value(self) -> Any:
+        return self._document.value
+
+    def repeated(self) -> list[str]:
+        """Upstream: decoder.setMapIndex"""
+        found = self._document.duplicates
+        return [f"line {each.line}: key {go.quote(str(each.path[-1]))} already set in map" for each in found]
 
 
-def yaml_value(body: bytes) -> Any:
-    """The value of a YAML body: of its first document, as the server reads it."""
-    import goyaml
+def _sort_keys(value: Any) -> None:
+    """Every mapping in the order of its keys; without recursion, however deep it is."""
+    left = [value]
+    while left:
+        here = left.pop()
+        if isinstance(here, dict):
+            items = [(key, here[key]) for key in sorted(here)]
+            here.clear()
+            here.update(items)
+            left += here.values()
+        elif isinstance(here, list):
+            left += here
 
-    try:
-        return goyaml.load(body).value
-    except goyaml.YamlError as error:
-        raise errors.BadRequest(f"error converting YAML to JSON: {error}") from None
+
+class ProtobufBody(codec.Encoded):
+    """A body in protobuf."""
+
+    def __init__(self, data: bytes, types: Types) -> None:
+        super().__init__(data)
+        self._types = types
+
+    def value(self) -> Any:
+        from podstrat.apiserver.protobuf import decode
+
+        try:
+            return decode.decode(self.data, self._types)
+        except decode.ProtobufError as error:
+            raise codec.DecodeError(str(error)) from None
 
 
-def patch(content_type: str, body: bytes) -> tuple[str, Any, list[str]]:
-    """The kind of a patch, and its body: what is applied is YAML, and a strict reader may have something against it."""
-    kind = PATCHES.get(_media_type(content_type))
+class UnsupportedBody(codec.Encoded):
+    """A body of which nothing is known but that it cannot be read."""
+
+    def __init__(self, data: bytes, refusal: errors.UnsupportedMediaType) -> None:
+        super().__init__(data)
+        self._refusal = refusal
+
+    def value(self) -> Any:
+        raise self._refusal
+
+
+def patch(
+    content_type: str, body: bytes, gates: frozenset[str] = frozenset(), accepted: Mapping[str, str] = media_types.PATCHES
+) -> tuple[str, Any]:
+    """The kind of a patch, and its body: what is applied is YAML."""
+    kind = accepted.get(media_type.of_patch(content_type))
     if kind is None:
-        accepted = ", ".join(PATCHES)
-        raise errors.UnsupportedMediaType(
-            f"the body of the request was in an unknown format - accepted media types include: {accepted}"
-        )
-    return (kind, *_applied(body)) if kind == "apply" else (kind, body, [])
-
-
-def _applied(body: bytes) -> tuple[Any, list[str]]:
-    """What is applied, and its repeated keys. The server names a line by where the value stands, and the first line not at all.
-
-    Upstream: applyPatcher.applyPatchToCurrentObject
-    """
-    import goyaml
-
-    try:
-        document = goyaml.load(body)
-    except goyaml.YamlError as error:
-        line = f"line {error.line}: " if error.line > 1 else ""
-        raise errors.BadRequest(f"error decoding YAML: error converting YAML to JSON: yaml: {line}{error.message}") from None
-    return document.value, [
-        f"line {document.mark(each.path)[0]}: key {gotext.quote(str(each.path[-1]))} already set in map"
-        for each in document.duplicates
-    ]
-
-
-def _accepted(accept: str) -> list[tuple[str, dict[str, str]]]:
-    """What a client takes, best first: media types with their parameters."""
-    found = []
-    for part in accept.split(","):
-        media, *parameters = (each.strip() for each in part.split(";"))
-        named = dict(each.partition("=")[::2] for each in parameters if "=" in each)
-        if media:
-            found.append((media.lower(), named))
-    return found
-
-
-class Form(NamedTuple):
-    """How a client wants objects: as they are, as a Table, or their metadata alone."""
-
-    name: str = ""
-    include: str = ""
-    """What of the objects goes with the rows of a Table."""
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.include}".strip()
-
-
-AS_IT_IS = Form()
-ANYTHING = (JSON, "*/*", "application/*")
-
-
-def form(accept: str, include: str) -> Form:
-    """The form that a client likes best of those that there are."""
-    offered = _accepted(accept)
-    for media, parameters in offered:
-        if media not in ANYTHING:
-            continue
-        wanted = parameters.get("as")
-        if wanted is None:
-            return AS_IT_IS
-        if wanted == "Table":
-            return Form("Table", include)
-        if wanted.startswith("PartialObjectMetadata"):
-            return Form("PartialObjectMetadata")
-    if offered and not any(media in ANYTHING for media, _ in offered):
-        raise errors.NotAcceptable(f"only the following media types are accepted: {JSON}, {JSON};stream=watch")
-    return AS_IT_IS
+        raise media_types.unsupported_patch(gates, accepted)
+    return kind, YamlBody(body) if kind == "apply" else body

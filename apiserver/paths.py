@@ -1,12 +1,12 @@
-"""Which resource a path names: a collection, an object, a subresource of one."""
+"""Parses request paths: the collection, object or subresource that a path names."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 
-from apiserver import subresources
-from apiserver.api import Target
-from apiserver.kinds import BY_PATH, NAMESPACE, Kind
+from podstrat.apiserver import subresources
+from podstrat.apiserver.calls import Target
+from podstrat.apiserver.kinds import BY_PATH, NAMESPACE, Kind
 
 _SUBRESOURCES = {kind: {each.name: each.verbs for each in subresources.of(kind)} for kind in BY_PATH.values()}
 _COLLECTION = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
@@ -14,50 +14,71 @@ _OBJECT = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _SUBRESOURCE = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch"}
 
 
-def target(group: str, version: str, rest: str) -> Target | None:
-    """What the path below a group and version names; None if nothing is served there.
+Find = Callable[[str, str, str], Kind | None]
+"""The kind of a custom resource by group, version and plural."""
+
+
+def _no_kind(group: str, version: str, plural: str) -> None:
+    return None
+
+
+def target(group: str, version: str, rest: str, custom: Find = _no_kind) -> Target | None:
+    """The target of the path below a group and version; None if it is not served.
 
         pods                                 of all namespaces
         namespaces/default/pods/web/status
         namespaces/default                   the namespace itself
         namespaces/default/status            and a part of it
+        watch/namespaces/default/pods/web    a watch, of a collection or of one object
 
     Upstream: RequestInfoFactory.NewRequestInfo
     """
     parts = rest.removesuffix("/").split("/")
     if not all(parts):
         return None
+    watch = parts[0] == "watch"
+    if watch:
+        parts = parts[1:] or [""]
     namespace = ""
     if parts[0] == NAMESPACE.plural and len(parts) > 2 and parts[2] not in _own_parts(group):
         _, namespace, *parts = parts
-    kind = BY_PATH.get((group, version, parts[0]))
+    kind = BY_PATH.get((group, version, parts[0])) or custom(group, version, parts[0])
     if kind is None or len(parts) > 3 or not _fits(kind, namespace, len(parts) > 1):
         return None
     _, name, subresource = (*parts, "", "")[:3]
-    if subresource and subresource not in _SUBRESOURCES[kind]:
+    if subresource and (watch or (not is_custom(kind) and subresource not in _SUBRESOURCES[kind])):
         return None
-    return Target(kind, namespace, name, subresource)
+    return Target(kind, namespace, name, subresource, watch)
+
+
+def is_custom(kind: Kind) -> bool:
+    """Whether a kind is that of a custom resource, which answers for its subresources itself."""
+    return kind not in _SUBRESOURCES
 
 
 def allows(target: Target, method: str) -> bool:
-    """Whether a method means something there."""
+    """Whether the method is allowed on the target."""
     kind = target.kind
+    if target.subresource and is_custom(kind):
+        return True
+    if target.watch:
+        return method == "GET" and "watch" in kind.verbs
     if target.subresource:
         return _SUBRESOURCE.get(method) in _SUBRESOURCES[kind][target.subresource]
     if target.name:
         return _OBJECT.get(method) in kind.verbs
-    # The objects of all namespaces can be looked at together, and no more than that.
+    # Across all namespaces a collection can only be listed and watched.
     everywhere = kind.namespaced and not target.namespace
     return _COLLECTION.get(method) in kind.verbs and (method == "GET" or not everywhere)
 
 
 def _own_parts(group: str) -> Container[str]:
-    """What may follow the name of a namespace without being a resource in it."""
+    """Subresources of the namespace itself, which are not resources in it."""
     return () if group else _SUBRESOURCES[NAMESPACE]
 
 
 def _fits(kind: Kind, namespace: str, named: bool) -> bool:
-    """An object of a kind that lives in namespaces is found in one of them only; others are in none."""
+    """Whether the scope fits: namespaced objects need a namespace, cluster-scoped ones must not have one."""
     if not kind.namespaced:
         return not namespace
     return bool(namespace) or not named

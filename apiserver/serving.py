@@ -1,81 +1,62 @@
-"""Running the server: gunicorn with one worker and many threads, TLS, files for clients, an orderly end."""
+"""Runs the server: gunicorn with one worker process and many threads, TLS, graceful shutdown."""
 
 from __future__ import annotations
 
-import json
+import errno
 import logging
 import os
+import resource
 import socket
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import gunicorn.app.base
 from flask import request
 
-from apiserver.admission.gate import Admission
-from apiserver.api import WATCHES, Api
-from apiserver.app import Http
-from apiserver.auth import Authenticator, User
-from apiserver.journal import StoreError
-from apiserver.measures import Measures
-from apiserver.store import Store
-from apiserver.tls import EVERYWHERE, Issued, Issuing, Tls, identity, issue
-from apiserver.worker import Worker
-from certs import files
-from strategy import errors
-from strategy.engine import Engine
+from podstrat.apiserver.admission.gate import Admission
+from podstrat.apiserver.api import Api
+from podstrat.apiserver.app import Http
+from podstrat.apiserver.auth import Authenticator, User
+from podstrat.apiserver.bootstrap import LoadError, read_objects
+from podstrat.apiserver.kubeconfig import announce, check_writable
+from podstrat.apiserver.metrics import Measures
+from podstrat.apiserver.reads import WATCHES
+from podstrat.apiserver.settings import LOOPBACK, Settings, StartError
+from podstrat.apiserver.storage.journal import StoreError
+from podstrat.apiserver.storage.store import Store
+from podstrat.apiserver.tls import Issued, Issuing, Tls, identity, issue
+from podstrat.apiserver.worker import REQUEST_LINE, Worker
+from podstrat.strategy import errors
+from podstrat.strategy.admission.plugins import without_effect
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.gates import history
+from podstrat.telemetry import jsonlog
+
+if TYPE_CHECKING:
+    from podstrat.apiserver.liveness import Liveness
+
+__all__ = ["Application", "Settings", "StartError", "api", "serve"]
+
+log = logging.getLogger("podstrat.apiserver")
 
 THREADS = WATCHES + 64
-"""A watch holds a thread for as long as it lasts; threads are made when they are needed."""
+"""A watch holds a thread for as long as it lasts; the other 64 answer everything else. Threads start when they are needed."""
+OPEN_FILES = 4096
+"""The limit of open files that is asked for, where the system's default is lower: a connection is one."""
 FINISH_SECONDS = 1
-"""How long the worker lets requests finish when it is told to stop."""
-STOP_SECONDS = 2
-"""How long it is waited for, then."""
-NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to serve."""
-
-    host: str = "127.0.0.1"
-    port: int = 8443
-    """0 takes a free one."""
-    tls: bool = True
-    tls_dir: Path | None = None
-    """Where the authority and the certificates are kept; a temporary folder without it."""
-    data_dir: Path | None = None
-    """Where objects are kept; without it in memory, and gone with the server."""
-    kubernetes_version: str = "1.37"
-    feature_gates: Mapping[str, bool] = field(default_factory=dict)
-    pod_strategy: bool = True
-    load: Sequence[Path] = ()
-    tokens: Sequence[tuple[str, User]] = ()
-    resolve: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    """Where webhooks are whose names no name server knows: host and port by ``name.namespace.svc``."""
-    node_restriction: bool = False
-    """Whether nodes may write only what is theirs."""
-    allow_faults: bool = False
-    """Whether clients may ask for faults, to try themselves out."""
-    kubeconfig: Path | None = None
-    ready_file: Path | None = None
-    log_requests: bool = True
-
-
-class Started(Exception):
-    """The server could not be started; the text says why and what to do."""
+"""How long requests may take to finish after SIGTERM: most take milliseconds, and tests stop servers often."""
+STOP_SECONDS = 5
+"""When the worker is killed after SIGTERM: FINISH_SECONDS, and four more for closing the database on a busy machine."""
 
 
 class Application(gunicorn.app.base.BaseApplication):
-    """gunicorn's view of us. Objects live in the one worker, so that nothing is opened before it has been forked."""
+    """The gunicorn application. The store is opened in the worker: a database connection does not survive the fork."""
 
-    def __init__(self, settings: Settings, tls: Tls | None, listener: socket.socket) -> None:
+    def __init__(self, settings: Settings, tls: Tls | None, listener: socket.socket, liveness: Liveness | None = None) -> None:
         self.settings = settings
+        self._liveness = liveness
         self.tls = tls
         self._listener = listener
         self._api: Api | None = None
@@ -88,7 +69,7 @@ class Application(gunicorn.app.base.BaseApplication):
             "worker_class": Worker,
             "threads": THREADS,
             "worker_connections": 4 * THREADS,
-            "limit_request_line": 0,  # selectors and continue tokens stand in it
+            "limit_request_line": REQUEST_LINE,
             "keepalive": 75,
             "timeout": 0,
             "graceful_timeout": STOP_SECONDS,
@@ -98,6 +79,8 @@ class Application(gunicorn.app.base.BaseApplication):
             "post_worker_init": self._worker_is_ready,
             "worker_exit": self._worker_ends,
             "child_exit": self._worker_has_ended,
+            "when_ready": self._supervised,
+            "post_fork": self._forked,
         }
         if self.tls is not None:
             chosen |= {
@@ -110,7 +93,7 @@ class Application(gunicorn.app.base.BaseApplication):
                 self.cfg.set(name, value)
 
     def load(self) -> Any:
-        """In the worker: the store is opened, and the application made."""
+        """In the worker: opens the store and makes the WSGI application."""
         self._api = api(self.settings)
         authenticator = Authenticator(self.settings.tokens, not self.settings.tokens and self.settings.host in LOOPBACK)
         return Http(self._api, authenticator, _certificate_user, Measures(), self.settings.allow_faults).app()
@@ -120,8 +103,18 @@ class Application(gunicorn.app.base.BaseApplication):
         port = worker.sockets[0].getsockname()[1]
         announce(self.settings, port, self.tls)
 
+    def _supervised(self, arbiter: Any) -> None:
+        """In the supervising process, which gunicorn calls the arbiter."""
+        if self._liveness is not None:
+            self._liveness.worker = lambda: next(iter(arbiter.WORKERS), None)
+            self._liveness.start()
+
+    def _forked(self, arbiter: Any, worker: Any) -> None:
+        if self._liveness is not None:
+            self._liveness.socket.close()
+
     def hang_up(self) -> None:
-        """Ends the open watches: they would outlive the time that gunicorn gives them."""
+        """Ends the open watches, which would outlive the graceful timeout."""
         if self._api is not None:
             self._api.store.hang_up()
 
@@ -129,154 +122,126 @@ class Application(gunicorn.app.base.BaseApplication):
         if self._api is not None:
             self._api.store.close()
         if not worker.alive:
-            # Told to stop: an interpreter that ends would wait for the threads whose clients neither speak nor hang up.
+            # After SIGTERM: a normal exit would join threads that block on clients which neither send nor hang up.
             os._exit(0)
 
     def _worker_has_ended(self, arbiter: Any, worker: Any) -> None:
-        """A worker that dies takes what is in memory along: better no server than an empty one."""
-        told_to_stop = not arbiter.LISTENERS
-        if self.settings.data_dir is None and not told_to_stop:
-            print("podstrat serve: the worker process died, and the objects in memory with it", file=sys.stderr, flush=True)
+        """In memory mode a dead worker ends the server: a new worker would start empty."""
+        stopping = not arbiter.LISTENERS
+        if self.settings.data_dir is None and not stopping:
+            print("podstrat serve: the worker process died; all objects in memory are lost", file=sys.stderr, flush=True)
             raise SystemExit(1)
 
 
 def api(settings: Settings) -> Api:
-    """The resources, with what is stored and what is loaded."""
+    """The API with its stored and loaded objects."""
     engine = Engine(settings.kubernetes_version, settings.feature_gates)
-    store = Store.open(settings.data_dir)
-    restricts = settings.node_restriction
-    admission = Admission(store, engine.context.version, resolve=settings.resolve, node_restriction=restricts)
-    made = Api(store, engine, pod_strategy=settings.pod_strategy, admission=admission)
-    made.bootstrap(NAMESPACES)
+    store = Store.open(settings.data_dir, durability=settings.durability)
+    admission = Admission(store, engine.context.version, resolve=settings.resolve, plugins=settings.admission)
+    try:
+        made = Api(
+            store,
+            engine,
+            pod_strategy=settings.pod_strategy,
+            admission=admission,
+            ranges=settings.service_ranges,
+            controllers=settings.controllers,
+        )
+    except ValueError as error:
+        raise StartError(f"admission: {error}") from None
+    made.bootstrap()
     for path in settings.load:
-        made.load(objects_in(path))
+        made.load(read_objects(path))
+    # A watch from before the start is too old, as on a real server, whose cache begins when it starts.
+    store.compact()
     return made
 
 
-def objects_in(path: Path) -> list[dict[str, Any]]:
-    """The objects of a file, lists unpacked."""
-    import goyaml
-
-    try:
-        values = [document.value for document in goyaml.documents(path.read_bytes(), str(path))]
-    except OSError as error:
-        raise Started(f"cannot read {path}: {error.strerror}") from None
-    except goyaml.YamlError as error:
-        raise Started(str(error)) from None
-    found: list[dict[str, Any]] = []
-    for value in values:
-        if not isinstance(value, dict):
-            raise Started(f"{path}: there is a document that is no object")
-        found += value["items"] if isinstance(value.get("items"), list) else [value]
-    return found
-
-
 def _certificate_user() -> User | None:
-    """The user whom the certificate of the connection names."""
-    shown = identity(request.environ.get("gunicorn.socket"))
-    return None if shown is None else User(*shown)
-
-
-# ---- telling the world -----------------------------------------------------------------------------
-
-
-def announce(settings: Settings, port: int, tls: Tls | None) -> None:
-    """The kubeconfig, the ready file and a line for people: when they are there, the server answers."""
-    host = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
-    shown = f"[{host}]" if ":" in host else host
-    url = f"{'http' if tls is None else 'https'}://{shown}:{port}"
-    if settings.kubeconfig is not None:
-        content = json.dumps(kubeconfig(settings, url, tls), indent=2) + "\n"
-        files.write(settings.kubeconfig, content.encode(), 0o600)
-    if settings.ready_file is not None:
-        files.write(settings.ready_file, f"{url}\n".encode())
-    print(f"podstrat serve: Kubernetes {settings.kubernetes_version} at {url}", file=sys.stderr, flush=True)
-    if settings.kubeconfig is not None:
-        print(f"  kubectl --kubeconfig {settings.kubeconfig} get pods", file=sys.stderr, flush=True)
-
-
-def kubeconfig(settings: Settings, url: str, tls: Tls | None) -> dict[str, Any]:
-    """A kubeconfig with everything inside it. It is JSON, which is YAML."""
-    import base64
-
-    cluster: dict[str, Any] = {"server": url}
-    user: dict[str, Any] = {}
-    if tls is not None:
-        cluster["certificate-authority-data"] = base64.b64encode(tls.authority).decode()
-        certificate, key = tls.client
-        user["client-certificate-data"] = base64.b64encode(certificate).decode()
-        user["client-key-data"] = base64.b64encode(key).decode()
-    if settings.tokens:
-        user = {"token": settings.tokens[0][0]}
-    return {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "podstrat", "cluster": cluster}],
-        "users": [{"name": "podstrat", "user": user}],
-        "contexts": [{"name": "podstrat", "context": {"cluster": "podstrat", "user": "podstrat", "namespace": "default"}}],
-        "current-context": "podstrat",
-    }
+    """The user named by the client certificate of the connection."""
+    found = identity(request.environ.get("gunicorn.socket"))
+    return None if found is None else User(*found)
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """The socket that is served; bound here, so that a port that is taken is told at once."""
+    """The listening socket; bound before gunicorn starts, so that a port in use is reported at once."""
     if not 0 <= port < 65536:
-        raise Started(f"--port {port}: a port is a number from 0 to 65535")
+        raise StartError(f"--port {port}: must be a number from 0 to 65535")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
         reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
-        raise Started(f"cannot listen on {host} port {port}: {reason}; another port is --port N, a free one --port 0") from None
+        raise StartError(f"cannot listen on {host} port {port}: {reason}; use --port N, or --port 0 for a free port") from None
 
 
-def _check_writable(path: Path) -> None:
-    if path.is_dir():
-        raise Started(f"cannot write {path}: it is a folder")
+def _liveness(host: str, port: int) -> Liveness:
+    from podstrat.apiserver.liveness import Liveness
+
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Started(f"cannot write {path}: its folder cannot be made: {error.strerror}") from None
-    if not os.access(path.parent, os.W_OK):
-        raise Started(f"cannot write {path}: its folder is not writable")
+        return Liveness((host, port), lambda: None)
+    except (OSError, OverflowError) as error:
+        raise StartError(f"cannot listen on {host} port {port}: {error}; use another --health-port") from None
 
 
 def _check(settings: Settings) -> None:
-    """Whatever can be wrong with the settings is found here, before there is a worker to die of it."""
+    """Validates the settings before a worker starts."""
     if not settings.tls and not settings.tokens and settings.host not in LOOPBACK:
-        raise Started(f"nobody could get in: without TLS, {settings.host} needs --token; or listen on 127.0.0.1")
+        raise StartError(f"no client could authenticate: --http on {settings.host} requires --token; or listen on 127.0.0.1")
     for path in filter(None, (settings.kubeconfig, settings.ready_file)):
-        _check_writable(path)
+        check_writable(path)
     if settings.data_dir is None and not settings.load:
         return
     try:
         made = api(settings)
-    except StoreError as error:
-        raise Started(str(error)) from None
+    except (StoreError, LoadError) as error:
+        raise StartError(str(error)) from None
     except errors.ApiError as error:
-        raise Started(f"what is to be loaded is not taken: {error.message}") from None
+        raise StartError(f"--load: object rejected: {error.message}") from None
     made.store.close()
 
 
-def tls_folder(settings: Settings) -> Path | None:
-    """Where the certificates are kept from one start to the next; None: nowhere."""
-    return settings.tls_dir or (settings.data_dir / "tls" if settings.data_dir else None)
-
-
 def _issued(settings: Settings, issuing: Issuing | None) -> Issued:
-    folder = tls_folder(settings)
+    folder = settings.tls_folder
     try:
         return issue(folder, settings.host) if issuing is None else issuing.result()
     except ValueError:
-        raise Started(f"{folder}: the authority there cannot be used; without the folder a new one is made") from None
+        raise StartError(f"{folder}: the CA in this directory cannot be used; remove it to have a new one created") from None
+
+
+def _raise_open_files() -> None:
+    """Raises the soft limit of open files to OPEN_FILES, as far as the hard limit allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _certificates(settings: Settings, issued: Issued, temporary: Path) -> Tls:
+    """The certificate files. On a full disk they are temporary: all but the CA, which is there already, are new at each start."""
+    folder = settings.tls_folder or temporary
+    try:
+        return Tls(folder, issued)
+    except OSError as error:
+        if error.errno != errno.ENOSPC or folder == temporary:
+            raise StartError(f"{folder}: cannot write the certificates: {error.strerror}") from None
+        return Tls(temporary, issued)
 
 
 def serve(settings: Settings, issuing: Issuing | None = None) -> None:
-    """Serves until it is told to stop. Certificates that somebody has begun to make are waited for, others are made here."""
-    logging.basicConfig(level=logging.INFO if settings.log_requests else logging.WARNING, format="%(message)s")
+    """Serves until stopped by a signal. Certificates are those of ``issuing`` or, without it, issued here."""
+    jsonlog.configure(sys.stderr, "info" if settings.log_requests else "warning")
     _check(settings)
+    for name in without_effect(history.parse_version(settings.kubernetes_version), settings.admission.enable):
+        log.warning("admission plugin %s is enabled but has no effect here", name)
+    _raise_open_files()
     issued = _issued(settings, issuing) if settings.tls else None
     listener = _listen(settings.host, settings.port)
+    try:
+        liveness = None if settings.health_port is None else _liveness(settings.host, settings.health_port)
+    except StartError:
+        listener.close()
+        raise
     with tempfile.TemporaryDirectory(prefix="podstrat-") as temporary:
-        tls = None if issued is None else Tls(tls_folder(settings) or Path(temporary), issued)
-        Application(settings, tls, listener).run()
+        tls = None if issued is None else _certificates(settings, issued, Path(temporary))
+        Application(settings, tls, listener, liveness).run()

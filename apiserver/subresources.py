@@ -1,11 +1,12 @@
-"""The subresources of a kind, status among them, with all that is said about each."""
+"""The subresources of a kind, status included: their kinds and verbs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from apiserver.kinds import Kind
+from podstrat.apiserver.custom_kinds import CustomKind
+from podstrat.apiserver.kinds import Kind
 
 _STATUS_VERBS: Final = ("get", "patch", "update")
 
@@ -26,8 +27,9 @@ class Subresource(NamedTuple):
 
 
 def of(kind: Kind) -> list[Subresource]:
-    """The subresources of a kind, by name."""
-    return sorted(_all(kind))
+    """The subresources of a kind, by name; of a custom resource the status is the first."""
+    found = list(_all(kind))
+    return found if isinstance(kind, CustomKind) else sorted(found)
 
 
 def _all(kind: Kind) -> Iterator[Subresource]:

@@ -1,7 +1,7 @@
-"""The certificates of one server: an authority of its own, a leaf for the server, and one for its administrator.
+"""The server's certificates: a CA of its own, a serving certificate, and a client certificate for the administrator.
 
-Making them takes a library that takes long to import, and nothing else does: a process of its own makes them while the server
-gets ready, and only the files are left of it.
+Issuing needs the cryptography library, which is slow to import and used for nothing else: a child process issues them while the
+server starts.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from certs import files
+from podstrat.certs import files, server_tls
 
 ADMINISTRATOR, ADMINISTRATORS = "kubernetes-admin", "system:masters"
 NAMES = ("127.0.0.1", "localhost", "::1")
 SERVICE_NAMES = ("kubernetes", "kubernetes.default.svc")
 EVERYWHERE = ("0.0.0.0", "::", "")
-"""Addresses to listen on that nobody calls a server by."""
+"""Wildcard addresses: clients cannot connect to them by that name."""
 
 
 class Issued(NamedTuple):
-    """What was made, as PEM."""
+    """The issued certificates and keys, as PEM."""
 
     authority: str
     authority_key: str
@@ -35,8 +35,8 @@ class Issued(NamedTuple):
 
 
 def issue(folder: Path | None, host: str) -> Issued:
-    """Certificates for a server, by the authority that is kept in the folder or by a new one. Nothing is written."""
-    from certs.issuing import Authority, Pair
+    """Certificates for a server, by the CA in the folder or by a new one. Nothing is written."""
+    from podstrat.certs.issuing import Authority, Pair
 
     now = datetime.now(UTC)
     kept = None if folder is None else (folder / "ca.crt", folder / "ca.key")
@@ -50,32 +50,32 @@ def issue(folder: Path | None, host: str) -> Issued:
 
 
 class Issuing:
-    """Certificates that are being made by a process of their own."""
+    """Certificates being issued by a child process."""
 
     def __init__(self, folder: Path | None, host: str) -> None:
-        self._asked = (folder, host)
-        self._pipe, told = os.pipe()
+        self._arguments = (folder, host)
+        self._pipe, write_end = os.pipe()
         self._process = os.fork()
         if self._process == 0:
-            self._make(told)
-        os.close(told)
+            self._issue(write_end)
+        os.close(write_end)
 
-    def _make(self, told: int) -> None:
-        """In the new process: it ends here, whatever happens, and has nothing else to clear up."""
+    def _issue(self, write_end: int) -> None:
+        """In the child process; it exits here, whatever happens."""
         with contextlib.suppress(BaseException):
-            os.write(told, json.dumps(issue(*self._asked)).encode())
+            os.write(write_end, json.dumps(issue(*self._arguments)).encode())
         os._exit(0)
 
     def result(self) -> Issued:
-        """What was made. What keeps it from being made is raised here."""
+        """The issued certificates; a failure of the child is raised here."""
         with os.fdopen(self._pipe, "rb") as pipe:
             text = pipe.read()
         os.waitpid(self._process, 0)
-        return Issued(*json.loads(text)) if text else issue(*self._asked)
+        return Issued(*json.loads(text)) if text else issue(*self._arguments)
 
 
 class Tls:
-    """The files that a server needs, and what it shows its clients."""
+    """The certificate files of a running server, and its TLS context."""
 
     def __init__(self, folder: Path, issued: Issued) -> None:
         self.authority = issued.authority.encode()
@@ -87,10 +87,9 @@ class Tls:
         files.write(self.certificate, issued.certificate.encode())
 
     def context(self, config: Any, default: Any) -> ssl.SSLContext:
-        """The same context for every connection: a client may show a certificate of our authority."""
+        """One context for all connections; client certificates are optional and must be signed by our CA."""
         if not hasattr(self, "_context"):
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.minimum_version = ssl.TLSVersion.TLSv1_2
+            context = server_tls.context()
             context.load_cert_chain(self.certificate, self.key)
             context.load_verify_locations(self.ca)
             context.verify_mode = ssl.CERT_OPTIONAL
@@ -99,9 +98,9 @@ class Tls:
 
 
 def identity(connection: object) -> tuple[str, tuple[str, ...]] | None:
-    """The user and the groups that the certificate of a connection stands for: its common name, its organisations.
+    """User and groups of the client certificate: common name and organisations; None without a certificate.
 
-    None where the client has shown none. Only one that our authority has signed gets this far.
+    The TLS handshake has verified that our CA signed it.
     """
     shown = connection.getpeercert() if isinstance(connection, ssl.SSLSocket) else None
     if not shown:

@@ -1,4 +1,4 @@
-"""The worker process: gunicorn's own with threads, with an end that is quick and errors that clients of an API can read."""
+"""The gunicorn worker: gthread with a fast graceful shutdown, lingering close, and malformed HTTP answered with a Status."""
 
 from __future__ import annotations
 
@@ -10,36 +10,41 @@ import ssl
 import time
 from typing import Any
 
-from gunicorn.http import errors
+from gunicorn.http import errors, message
 from gunicorn.workers.gthread import ThreadWorker
 
 CODES: dict[type[Exception], int] = {
     errors.ExpectationFailed: 417,
     errors.LimitRequestHeaders: 431,
+    errors.LimitRequestLine: 431,
     errors.UnsupportedTransferCoding: 501,
 }
-"""What is wrong with a request that is no HTTP; 400 for all else."""
+"""The status codes of malformed requests; 400 for all others."""
 NOT_TLS = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
-"""As Go's servers say it, which kube-apiserver is one of."""
+"""The text of Go's net/http."""
+REQUEST_LINE = 2**20
+"""Bytes of a request line; selectors and continue tokens are part of it. As many as Go's servers read of all headers
+(DefaultMaxHeaderBytes). gunicorn knows 8190 or no limit at all, and takes time by the square of the length."""
+vars(message)["MAX_REQUEST_LINE"] = REQUEST_LINE
 LINGER = 2.0
-"""Seconds that a client has for closing a connection that we have closed."""
+"""Seconds that a client has to close a connection that we have closed: a round trip on a slow network, with a margin."""
 
 
 class Worker(ThreadWorker):
-    """Serves each request in a thread."""
+    """A gthread worker with lingering close."""
 
     app: Any
 
     def handle(self, conn: Any) -> Any:
-        """In a thread. A connection that ends is taken leave of here: gunicorn would do it where it accepts new ones."""
+        """In a thread. Connections are closed here: gunicorn would block its accept loop with it."""
         kept = super().handle(conn)
         if not kept:
             with contextlib.suppress(OSError):
-                _take_leave(conn.sock)
+                _linger(conn.sock)
         return kept
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Told to stop: whatever would keep the worker from it ends first, open watches and connections that wait."""
+        """SIGTERM: ends open watches and idle connections first, which would delay the shutdown."""
         self.app.hang_up()
         for connection in (*self.keepalived_conns, *self.pending_conns):
             connection.timeout = 0
@@ -49,7 +54,7 @@ class Worker(ThreadWorker):
         self.handle_exit(sig, frame)
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
-        """What cannot be read as HTTP is refused with a Status, like everything else."""
+        """Malformed HTTP is answered with a Status, like every other error."""
         if isinstance(exc, ssl.SSLError):
             answer = NOT_TLS if exc.reason == "HTTP_REQUEST" else b""
         elif isinstance(exc, errors.ParseException):
@@ -58,14 +63,14 @@ class Worker(ThreadWorker):
             super().handle_error(req, client, addr, exc)
             return
         self.log.info("Invalid request from %s: %s", addr, exc)
-        # The socket's own method, not that of TLS, whose handshake has failed.
+        # The plain socket's method: the TLS handshake has failed.
         send = socket.socket.sendall if isinstance(exc, ssl.SSLError) else type(client).sendall
         with contextlib.suppress(OSError):
             send(client, answer)
 
 
-def _take_leave(connection: socket.socket) -> None:
-    """Says that nothing more will come, and reads until the client says the same: closed at once, it might lose the answer."""
+def _linger(connection: socket.socket) -> None:
+    """Lingering close: half-closes and reads until the client closes; closed at once, the client might lose the response."""
     connection.settimeout(LINGER)
     connection.shutdown(socket.SHUT_WR)
     until = time.monotonic() + LINGER
@@ -73,12 +78,12 @@ def _take_leave(connection: socket.socket) -> None:
         while connection.recv(65536) and time.monotonic() < until:
             pass
     finally:
-        # Gunicorn, which closes it, does not wait for one that is shut.
+        # gunicorn closes the socket, and does not wait when it is shut down already.
         connection.shutdown(socket.SHUT_RDWR)
 
 
 def refusal(code: int, message: str) -> bytes:
-    """A whole answer of HTTP with a Status in it; it is the last one of its connection."""
+    """A complete HTTP response with a Status; it closes the connection."""
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "code": code}
     if code == 400:
         status["reason"] = "BadRequest"

@@ -24,7 +24,9 @@ def write_page(kept: figures.Figures) -> None:
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", choices=running.NAMES, action="append", help="this one, and write nothing; can be repeated")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 if a budget is missed")
+    parser.add_argument(
+        "--strict", action="store_true", help="exit with 1 if a budget is missed or a figure grew by more than a tenth"
+    )
     parser.add_argument(
         "--page", action="store_true", help="make the page and its pictures again from the figures that there are"
     )
@@ -32,13 +34,17 @@ def main(argv: list[str] | None = None) -> int:
     writes = args.page or not args.only
     if writes and not plots.can_be_made():
         parser.error("the pictures need matplotlib, which `make bench` installs")
-    found = figures.read() if args.page else running.run(args.only or running.NAMES)
+    last = figures.read()
+    found = last if args.page else running.run(args.only or running.NAMES)
+    grown = figures.regressions(found, last.run)
     if writes:
-        figures.write(found)
+        figures.write(found if args.page else found._replace(history=(*last.history, last.run)))
         found = figures.read()  # rounded: the table, the page and the pictures are of what is kept
         write_page(found)
     print(page.text(found))
-    return 1 if args.strict and not found.kept else 0
+    for line in page.regressions(grown, last.machine):
+        print(line)
+    return 1 if args.strict and (grown or not found.kept) else 0
 
 
 if __name__ == "__main__":

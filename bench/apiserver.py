@@ -1,6 +1,6 @@
 """How quick the embedded server is, as ratios measured in one run.
 
-    python bench/apiserver.py [--seconds 3]
+    python -m bench.apiserver [--seconds 3]
 
 Cold start: from starting the process to the first answered request, against `python -c "import flask"`. Both with compiled
 bytecode, as pip leaves a package; one after the other, so that whatever else the machine does slows both.
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench.figures import Result, Row  # noqa: E402
-from podstrat.child import Server  # noqa: E402
+from podstrat.testing.server import Server  # noqa: E402
 
 BUDGETS = {"start": 2.2, "get": 0.5, "create": 0.25, "patch status": 0.25}
 CLIENTS = 4
@@ -38,7 +38,7 @@ BARE = """
 import sys
 sys.path.insert(0, {root!r})
 import flask
-from apiserver import serving, tls
+from podstrat.apiserver import serving, tls
 
 class Bare(serving.Application):
     def load(self):

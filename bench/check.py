@@ -1,10 +1,11 @@
 """How long `podstrat check` takes, as a ratio to PyYAML in the same run, and how much memory it needs.
 
-    python bench/check.py [--rounds 10] [--pods 2000] [--megabytes 100]
+    python -m bench.check [--rounds 10] [--pods 2000] [--megabytes 100]
 
 - start-up: a whole `podstrat check one.yaml` against `python -c "import yaml, json"`;
 - a file of distinct pods, 4 KB each: a whole `podstrat check` with one and with two processes against a process that does nothing
   but `yaml.load_all` of it with the C loader;
+- the same file with a world of 1,000 objects and the release's admission plugins, against the check without;
 - peak memory on a large file.
 
 Every figure is the best of several rounds in turn; only ratios are worth comparing, and they are worth little on a busy machine,
@@ -30,6 +31,10 @@ from bench.figures import Plot, Result, Row
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGETS = {"start-up": 2.2, "-j 1": 0.7, "-j 2": 0.4}
+WORLD_BUDGET = 1.5
+"""Of a check with a world, to one without."""
+WORLD_NAMESPACES = 250
+"""Each with an account, a limit range and a quota: a thousand objects."""
 SMALLER = (100, 500)
 """Files for the plot, beside the one that the budgets are about."""
 ONE = """\
@@ -57,7 +62,7 @@ class Run(NamedTuple):
 
 def run(directory: Path, *argv: str) -> Run:
     environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    environ |= {"PYTHONPYCACHEPREFIX": str(directory / "compiled"), "PYTHONPATH": str(ROOT), "PODSTRAT_CONFIG": ""}
+    environ |= {"PYTHONPYCACHEPREFIX": str(directory / "compiled"), "PYTHONPATH": str(ROOT / "src"), "PODSTRAT_CONFIG": ""}
     start = time.perf_counter()
     child = subprocess.Popen([sys.executable, *argv], env=environ, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
@@ -100,6 +105,26 @@ def write_large(path: Path, size: int) -> int:
     return path.stat().st_size
 
 
+def write_world(path: Path) -> None:
+    """Namespaces that enforce the restricted level, with what plugins look up in each, complete for every kind."""
+    objects: list[dict[str, object]] = [
+        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}
+    ]
+    for number in range(WORLD_NAMESPACES):
+        name = f"team-{number}" if number else "default"
+        labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+        objects.append({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
+        for kind, spec in (
+            ("ServiceAccount", {}),
+            ("LimitRange", {"spec": {"limits": [{"type": "Container", "max": {"cpu": "8", "memory": "32Gi"}}]}}),
+            ("ResourceQuota", {"spec": {"hard": {"pods": "9000"}}}),
+        ):
+            objects.append({"apiVersion": "v1", "kind": kind, "metadata": {"name": "worker", "namespace": name}, **spec})
+    annotations = {"podstrat.dev/complete": "*"}
+    world = {"apiVersion": "v1", "kind": "List", "metadata": {"annotations": annotations}, "items": objects}
+    path.write_text(yaml.dump(world, Dumper=yaml.CSafeDumper, sort_keys=False))
+
+
 def report(name: str, measured: Run, base: Run) -> float:
     ratio, cpu = measured.seconds / base.seconds, measured.cpu / base.cpu
     words = f"{name:10} {measured.seconds * 1e3:8.1f} ms, ratio {ratio:5.2f} (processor time {cpu:5.2f})"
@@ -120,7 +145,7 @@ def result(args: argparse.Namespace) -> Result:
     plot = Plot("Checking a file", "pods", "seconds", {"yaml.load_all, reading only": {}, "check -j 1": {}, "check -j 2": {}})
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        rows = [start_up(directory, args.rounds), *files(directory, args, plot)]
+        rows = [start_up(directory, args.rounds), *files(directory, args, plot), with_world(directory, args)]
         if args.megabytes:
             rows.append(large_file(directory, args.megabytes))
     print(f"load {os.getloadavg()[0]:.1f} at the end")
@@ -150,6 +175,19 @@ def files(directory: Path, args: argparse.Namespace, plot: Plot) -> Iterator[Row
     for jobs in ("-j 1", "-j 2"):
         ratio = report(jobs, found[jobs], found["base"])
         yield Row(f"{args.pods:,} distinct pods, {jobs}", ratio, "`yaml.load_all` with the C loader", BUDGETS[jobs])
+
+
+def with_world(directory: Path, args: argparse.Namespace) -> Row:
+    """The file of the budgets, which is there already, with and without admission."""
+    file, world = directory / f"{args.pods}.yaml", directory / "world.yaml"
+    write_world(world)
+    plain = ("-c", COMMAND, "check", str(file), "-j", "1")
+    found = best(directory, max(args.rounds // 3, 1), {"without": plain, "with": (*plain, "--world", str(world))})
+    ratio = found["with"].cpu / found["without"].cpu
+    verdict = "kept" if ratio <= WORLD_BUDGET else "MISSED"
+    taken = f"{'--world':10} {found['with'].cpu * 1e3:8.1f} ms of processor time, ratio {ratio:5.2f}"
+    print(f"{taken}; budget {WORLD_BUDGET}: {verdict}")
+    return Row(f"{args.pods:,} distinct pods with a world of 1,000 objects", ratio, "the same check without", WORLD_BUDGET)
 
 
 def large_file(directory: Path, megabytes: int) -> Row:

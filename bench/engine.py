@@ -1,6 +1,6 @@
 """How long the engine takes, as a ratio to json.loads of the same bytes in the same run.
 
-    python bench/engine.py [--pods 1000] [--rounds 15]
+    python -m bench.engine [--pods 1000] [--rounds 15]
 
 Machines are noisy, so what counts is processor time, of several rounds the best, and only ratios are worth comparing. In a round
 each work takes its turn at all pods, one after the other, as the words of the budget have it: that many objects are in no cache,
@@ -16,10 +16,16 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from bench import cluster, typical_policies
 from bench.figures import Plot, Result, Row
-from strategy.engine import Engine
+from podstrat.strategy.admission import World
+from podstrat.strategy.engine import Engine
 
 BUDGETS = {"create from a dict": 6.0, "create from bytes": 8.0, "update from dicts": 9.0, "update_status from dicts": 9.0}
+WORKLOAD_BUDGET = 1.3
+POLICIES_BUDGET = 6.0
+ADMISSION_BUDGET = 3.0
+"""What the default admission chain may add to a create, with a world of a thousand objects."""
 CONTAINERS = (1, 3, 10, 30, 50)
 UNIT = "`json.loads` of the same pod"
 
@@ -130,7 +136,8 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
 def result(args: argparse.Namespace) -> Result:
     engine = Engine()
     plot = Plot("Creating a pod", "containers", "µs a pod", {"Engine.create": {}, "json.loads": {}})
-    rows = [*verbs(engine, args), sizes(engine, args, plot), refusal(engine, args)]
+    of_verbs = [*verbs(engine, args), *admission(engine, args), policies(args)]
+    rows = [*of_verbs, workload(engine, args), sizes(engine, args, plot), refusal(engine, args)]
     return Result(rows, plot)
 
 
@@ -159,6 +166,59 @@ def verbs(engine: Engine, args: argparse.Namespace) -> Iterator[Row]:
     for name, taken in zip(works, figures, strict=True):
         print(f"{name:28} {taken * 1e6:8.1f} µs  ratio {taken / unit:5.2f}  budget {BUDGETS[name]:.0f}")
         yield Row(name, taken / unit, UNIT, BUDGETS[name])
+
+
+def admission(engine: Engine, args: argparse.Namespace) -> Iterator[Row]:
+    """What the default admission chain adds to a create: in a plain namespace, and in one with limits, quota, Pod Security."""
+    pods = [pod(number) for number in range(args.pods)]
+    plain, governed = (engine.admitting(World(cluster.objects(governed=each), complete="*")) for each in (False, True))
+    for each in (plain, governed):
+        assert each.create(pods[0]).ok, "the benchmark's own pod is refused"
+    works: list[Work] = [_loading(pods), (engine.create, pods), (plain.create, pods), (governed.create, pods)]
+    unit, without, *figures = seconds(works, args.rounds)
+    for name, taken, budget in zip(
+        ("admission adds to create", "with limits, quota, levels"), figures, (ADMISSION_BUDGET, None), strict=True
+    ):
+        added = (taken - without) / unit
+        print(f"{name:28} {(taken - without) * 1e6:8.1f} µs  ratio {added:5.2f}  budget {budget or '-'}")
+        yield Row(name, added, UNIT, budget)
+
+
+def policies(args: argparse.Namespace) -> Row:
+    """What ten typical admission policies add to a create; they are compiled before."""
+    pods = [pod(number) for number in range(args.pods)]
+    labels = {"kubernetes.io/metadata.name": "default"}
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "labels": labels}}
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "worker", "namespace": "default"}}
+    without, judged = (
+        Engine(admission=World([namespace, account, *more], complete="*")) for more in ([], typical_policies.objects())
+    )
+    assert judged.create(pods[0]).ok, "the benchmark's own pods are refused by its policies"
+    unit, plain, taken = seconds([_loading(pods), (without.create, pods), (judged.create, pods)], args.rounds)
+    added = (taken - plain) / unit
+    print(f"{'ten policies add to create':28} {(taken - plain) * 1e6:8.1f} µs  ratio {added:5.2f}  budget {POLICIES_BUDGET:.0f}")
+    return Row("ten policies add to create", added, UNIT, POLICIES_BUDGET)
+
+
+def workload(engine: Engine, args: argparse.Namespace) -> Row:
+    """What a Deployment takes, beside a pod with the spec of its template."""
+    pods = [pod(number) for number in range(args.pods)]
+    sent = [deployment(each) for each in pods]
+    assert engine.workload(sent[0]).ok, "the benchmark's own deployment is refused"
+    of_pod, taken = seconds([(engine.create, pods), (engine.workload, sent)], args.rounds)
+    print(f"{'create of a Deployment':28} {taken * 1e6:8.1f} µs  ratio {taken / of_pod:5.2f}  budget {WORKLOAD_BUDGET}")
+    return Row("create of a Deployment", taken / of_pod, "create of a pod with its template", WORKLOAD_BUDGET)
+
+
+def deployment(of: dict[str, Any]) -> dict[str, Any]:
+    labels = {"matchLabels": of["metadata"]["labels"]}
+    template = {"metadata": {key: of["metadata"][key] for key in ("labels", "annotations")}, "spec": of["spec"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": of["metadata"],
+        "spec": {"selector": labels, "template": template},
+    }
 
 
 def sizes(engine: Engine, args: argparse.Namespace, plot: Plot) -> Row:

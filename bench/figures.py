@@ -10,6 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FILE = Path(__file__).resolve().parent / "figures.json"
+MOST_RUNS = 20
+"""How many runs the history keeps."""
+INSTRUCTIONS = "instructions"
+"""The benchmark whose figures no other load on the machine changes."""
+GROWTH = 1.1
+"""What grows by more than a tenth has become dearer."""
 
 
 class Row(NamedTuple):
@@ -60,15 +66,57 @@ class Machine(NamedTuple):
     """Of the minute before the run began: what others did."""
 
 
+class Run(NamedTuple):
+    """The figures of an earlier run, by benchmark and row."""
+
+    machine: Machine
+    values: dict[str, dict[str, float]]
+
+
 class Figures(NamedTuple):
     """A whole run, by the name of the benchmark."""
 
     machine: Machine
     results: dict[str, Result]
+    history: tuple[Run, ...] = ()
+    """The runs before it, the latest last."""
 
     @property
     def kept(self) -> bool:
         return all(row.kept for result in self.results.values() for row in result.rows)
+
+    @property
+    def run(self) -> Run:
+        """Its figures alone."""
+        values = {name: {row.name: _rounded(row.value) for row in result.rows} for name, result in self.results.items()}
+        return Run(self.machine, values)
+
+
+class Regression(NamedTuple):
+    """A figure that has become dearer by more than a tenth."""
+
+    benchmark: str
+    row: Row
+    before: float
+
+
+def regressions(found: Figures, before: Run) -> list[Regression]:
+    """What has become dearer since another run.
+
+    Where instructions were counted in both, they count instead of the engine's times.
+    """
+    counted = bool(before.values.get(INSTRUCTIONS)) and bool(found.results.get(INSTRUCTIONS, Result([])).rows)
+    names = [name for name in found.results if not (counted and name == "engine")]
+    return [
+        Regression(name, row, earlier)
+        for name in names
+        for row in found.results[name].rows
+        if (earlier := before.values.get(name, {}).get(row.name)) is not None and _is_dearer(row, earlier)
+    ]
+
+
+def _is_dearer(row: Row, before: float) -> bool:
+    return row.value * GROWTH < before if row.least else row.value > before * GROWTH
 
 
 def machine() -> Machine:
@@ -90,8 +138,9 @@ def _processor() -> str:
 def write(figures: Figures, file: Path = FILE) -> None:
     """Rounded to four digits: more are noise, and would be in every diff."""
     results = {name: _written(result) for name, result in figures.results.items()}
-    text = json.dumps({"machine": figures.machine._asdict(), "results": results}, indent=2, ensure_ascii=False)
-    file.write_text(text + "\n")
+    history = [{"machine": run.machine._asdict(), "values": run.values} for run in figures.history[-MOST_RUNS:]]
+    written = {"machine": figures.machine._asdict(), "results": results, "history": history}
+    file.write_text(json.dumps(written, indent=2, ensure_ascii=False) + "\n")
 
 
 def _written(result: Result) -> dict[str, Any]:
@@ -108,7 +157,9 @@ def _rounded(value: float) -> float:
 
 def read(file: Path = FILE) -> Figures:
     kept = json.loads(file.read_text())
-    return Figures(Machine(**kept["machine"]), {name: _result(written) for name, written in kept["results"].items()})
+    results = {name: _result(written) for name, written in kept["results"].items()}
+    history = tuple(Run(Machine(**run["machine"]), run["values"]) for run in kept.get("history", ()))
+    return Figures(Machine(**kept["machine"]), results, history)
 
 
 def _result(written: dict[str, Any]) -> Result:

@@ -2,7 +2,7 @@
 
 Ratios within one run: of processor time, the best of several rounds; of real time, the median and the 99th percentile.
 
-python bench/node.py [--rounds 5] [--changes 200]
+python -m bench.node [--rounds 5] [--changes 200]
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.figures import Plot, Result, Row
-from node import credentials, pages, status
-from node.api import JSON_PATCH, Api
-from node.checkpoint import Checkpoint
-from node.claims import Claims, Settings
-from node.clock import BootClock
-from node.health import Health
-from node.protocols import streams
-from node.reports import Reading, Registered, Report, Session
-from node.simulator import DraDriver
-from podstrat.child import Server
+from podstrat.kubeclient import kubeconfig
+from podstrat.kubeclient.answer import JSON_PATCH
+from podstrat.node.admin import http
+from podstrat.node.drivers.protocols import streams
+from podstrat.node.model import Reading, Registered, Report, Session
+from podstrat.node.runtime.clock import BootClock
+from podstrat.node.server.client import Api
+from podstrat.node.simulator.driver import DraDriver
+from podstrat.node.state.checkpoint import Checkpoint
+from podstrat.node.state.health import Health
+from podstrat.node.state.inventory import Inventory, Settings
+from podstrat.node.status import patch
+from podstrat.testing.server import Server
 
 DRIVER, NODE = "gpu.example.com", "node-1"
 SESSION = Session(DRIVER, "/dra.sock", 1)
@@ -55,12 +58,12 @@ def readings(count: int, health: str = "Healthy") -> list[Reading]:
     return [Reading(NODE, f"gpu-{number}", health, "", 3600) for number in range(count)]
 
 
-def node(devices: int) -> tuple[Health, Claims]:
+def node(devices: int) -> tuple[Health, Inventory]:
     """A node with so many devices, a pod for every eight of them."""
     health = Health()
     health.take(Registered(DRIVER, SESSION.endpoint, True), 0.0)
     health.take(Report(SESSION, readings(devices), False), 0.0)
-    claims = Claims(Settings(NODE), health.look)
+    claims = Inventory(Settings(NODE), health.look)
     for source in ("pods", "claims"):
         claims.listed(source)
     for number in range(devices // 8):
@@ -101,7 +104,7 @@ def one_change(devices: int) -> Callable[[int], None]:
         (uid,) = claims.pods_using(changed, now)
         share = claims.share(uid, now)
         assert share is not None
-        assert status.patch(share.pod, share.holdings, share.verdicts, status.Settings())
+        assert patch.guarded(share.pod, share.holdings, share.verdicts, patch.Settings())
 
     return run
 
@@ -149,7 +152,7 @@ class Bench:
 
     def __init__(self, server: Server, root: Path, driver: DraDriver) -> None:
         self.root, self.driver = root, driver
-        self.api = Api(credentials.load(server.kubeconfig, {}), BootClock(), timeout=30.0)
+        self.api = Api(kubeconfig.load(server.kubeconfig), BootClock(), timeout=30.0)
         self.kubeconfig = server.kubeconfig
         self.changed = asyncio.Event()
         self.told: set[str] = set()
@@ -192,7 +195,7 @@ class Bench:
         return time.perf_counter() - start
 
     async def bare(self, number: int) -> float:
-        """Seconds for a patch of the same kind, of a pod that nobody looks after, to its answer."""
+        """Seconds for a patch of the same kind, of a pod without a writer, to its answer."""
         devices = [{"resourceID": "gpu", "health": "Unhealthy", "message": f"bare {number}"}]
         path = "/status/containerStatuses/0/allocatedResourcesStatus"
         body = [{"op": "add", "path": path, "value": [{"name": "claim:gpu", "resources": devices}]}]
@@ -213,13 +216,13 @@ class Bench:
         """How many writes a hundred changes of one device within a second lead to."""
         admin = self.root / "state" / "admin.sock"
         await asyncio.sleep(2.0)
-        before = (await pages.ask(admin, "/status"))["writes"]["written"]
+        before = (await http.ask(admin, "/status"))["writes"]["written"]
         for number in range(100):
             self.driver.set("gpu-0", "Healthy" if number % 2 else "Unhealthy", f"flap {number}", 3600)
             await asyncio.sleep(0.0095)
         await self.until_told("flap 99")
         await asyncio.sleep(1.0)
-        return int((await pages.ask(admin, "/status"))["writes"]["written"]) - int(before)
+        return int((await http.ask(admin, "/status"))["writes"]["written"]) - int(before)
 
 
 async def real_time(changes: int) -> tuple[list[float], list[float], int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from bench.figures import Figures, Machine, Plot, Row
+from bench.figures import Figures, Machine, Plot, Regression, Row
 
 FILE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 IMAGES = FILE.parent / "images"
@@ -31,8 +31,8 @@ a floor (≥) where more is better. A budget that was not kept says so.
 
     make bench                            # all of it, some minutes; writes bench/figures.json, this page and its pictures
     make bench ONLY=engine                # one of them; writes nothing
-    make bench STRICT=1                   # exit code 1 if a budget is missed
-    .venv/bin/python bench/engine.py      # one of them in its own words; --help for its options
+    make bench STRICT=1                   # exit code 1 if a budget is missed or a figure grew by more than a tenth
+    .venv/bin/python -m bench.engine      # one of them in its own words; --help for its options
     .venv/bin/python -m bench --page      # this page again from bench/figures.json, nothing measured
 
 The machine should have nothing else to do. The load above is that of the minute before: from 1 on somebody else was at work, and
@@ -103,6 +103,12 @@ def tally(figures: Figures) -> str:
     promised = [row for result in figures.results.values() for row in result.rows if row.budget is not None]
     missed = [row for row in promised if not row.kept]
     return f"{len(promised) - len(missed)} of {len(promised)} budgets are kept{f', {len(missed)} MISSED' if missed else ''}."
+
+
+def regressions(grown: Iterable[Regression], since: Machine) -> Iterator[str]:
+    """What has become dearer, a line each."""
+    for benchmark, row, before in grown:
+        yield f"{benchmark}, {row.name}: {_number(row)} after {_number(row._replace(value=before))} on {since.date}"
 
 
 def page(figures: Figures) -> str:

@@ -1,6 +1,6 @@
 """How long reading YAML takes, as a ratio to json.loads and to PyYAML's C loader of the same pods in the same run.
 
-    python bench/read_yaml.py [--pods 200] [--rounds 5]
+    python -m bench.read_yaml [--pods 200] [--rounds 5]
 
 Each figure is the best of several rounds, in CPU time; only ratios are worth comparing. "from scratch" forgets, before each pod,
 the lines that the quick reader remembers: the cost of a single file.
@@ -19,9 +19,9 @@ from typing import Any
 
 import yaml
 
-import goyaml
 from bench.figures import Result, Row
-from goyaml import everyday, syntax
+from podstrat import goyaml
+from podstrat.goyaml import everyday, syntax
 
 HEAD = """\
 apiVersion: v1
@@ -194,8 +194,8 @@ def starts(text: str, rounds: int) -> None:
     print("a new interpreter, milliseconds more than a bare one:", end=" ")
     for name, code in (
         ("import yaml, json", "import yaml, json"),
-        ("import goyaml", "import goyaml"),
-        ("and load a pod", f"import goyaml; goyaml.load({text!r})"),
+        ("import podstrat.goyaml", "import podstrat.goyaml"),
+        ("and load a pod", f"from podstrat import goyaml; goyaml.load({text!r})"),
     ):
         print(f"{name} {(started(code, rounds) - bare) * 1e3:.1f}", end="; ")
     print()

@@ -12,7 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 from bench import figures
 
-NAMES = ("engine", "read_yaml", "check", "apiserver", "webhook", "node")
+NAMES = ("engine", "instructions", "read_yaml", "check", "apiserver", "webhook", "node")
 
 
 def measured(name: str) -> figures.Result:

@@ -1,1 +1,1 @@
-"""Certificates: an authority of one's own, and leaves for servers and clients."""
+"""Certificates: a private certificate authority, and leaf certificates for servers and clients."""

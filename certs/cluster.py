@@ -1,10 +1,14 @@
-"""The API server as far as certificates need it: objects are read, made and replaced, and nobody's change is overwritten."""
+"""API server client for certificates: read, create and replace objects with optimistic concurrency."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Protocol
+
+from podstrat.kubeclient.answer import Answer
+from podstrat.kubeclient.errors import ConfigError, Unavailable
+from podstrat.kubeclient.kubeconfig import in_cluster, load
+from podstrat.kubeclient.official import Client
 
 Object = dict[str, Any]
 
@@ -16,7 +20,7 @@ class ClusterError(Exception):
 
 
 class Conflict(ClusterError):
-    """Somebody else was faster: the object is there already, or is no longer what was read."""
+    """A concurrent write: the object already exists, or has changed since it was read."""
 
 
 class Cluster(Protocol):
@@ -33,55 +37,39 @@ class Cluster(Protocol):
 
 
 class KubernetesCluster:
-    """The cluster that a kubeconfig names, or the one that this pod runs in. The client library is imported here only."""
+    """The cluster that a kubeconfig names, or the one that this pod runs in, through the kubernetes package."""
 
-    def __init__(self, kubeconfig: Path | None = None) -> None:
-        from kubernetes import client, config
-
-        configuration = client.Configuration()
+    def __init__(self, kubeconfig: Path | None = None, context: str | None = None) -> None:
         try:
-            if kubeconfig is not None:
-                config.load_kube_config(str(kubeconfig), client_configuration=configuration, persist_config=False)  # type: ignore[no-untyped-call]
-            else:
-                config.load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
-        except config.ConfigException as error:
-            raise ClusterError(f"it is not known how to reach the API server: {error}") from None
-        configuration.retries = False
-        self._api = client.ApiClient(configuration)
+            config = load(kubeconfig, context) if kubeconfig or context else in_cluster()
+        except ConfigError as error:
+            raise ClusterError(str(error)) from None
+        self._client = Client(config, CONNECT_SECONDS, READ_SECONDS)
 
     def close(self) -> None:
-        """Gives up the connections that are kept."""
-        self._api.rest_client.pool_manager.clear()
+        """Closes the kept connections."""
+        self._client.close()
 
     def get(self, path: str) -> Object | None:
-        code, body = self._send("GET", path)
-        return None if code == 404 else _good(code, body)
+        answer = self._send("GET", path)
+        return None if answer.code == 404 else _good(answer)
 
     def create(self, path: str, obj: Object) -> Object:
-        return _good(*self._send("POST", path, obj))
+        return _good(self._send("POST", path, obj))
 
     def replace(self, path: str, obj: Object) -> Object:
-        return _good(*self._send("PUT", path, obj))
+        return _good(self._send("PUT", path, obj))
 
-    def _send(self, method: str, path: str, obj: Object | None = None) -> tuple[int, Object]:
-        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+    def _send(self, method: str, path: str, obj: Object | None = None) -> Answer:
         try:
-            request = self._api.param_serialize(method, path, header_params=headers, body=obj, auth_settings=["BearerToken"])
-            response = self._api.call_api(*request, _request_timeout=(CONNECT_SECONDS, READ_SECONDS))
-            text = response.read()  # type: ignore[no-untyped-call]
-        except Exception as error:
-            # Whatever the libraries below raise: for us it is the same, and the next round tries again.
-            raise ClusterError(f"{method} {path}: {type(error).__name__}: {error}") from None
-        try:
-            body = json.loads(text)
-        except ValueError:
-            body = {"message": text[:200].decode(errors="replace")}
-        return response.status, body if isinstance(body, dict) else {}
+            return self._client.request(method, path, obj)
+        except Unavailable as error:
+            raise ClusterError(f"{method} {path}: {error}") from None
 
 
-def _good(code: int, body: Object) -> Object:
-    if code == 409:
-        raise Conflict(body.get("message", ""))
-    if code >= 300:
-        raise ClusterError(f"{code}: {body.get('message', '')}")
-    return body
+def _good(answer: Answer) -> Object:
+    if answer.code == 409:
+        raise Conflict(answer.message)
+    if answer.code >= 300:
+        raise ClusterError(str(answer.error()))
+    return answer.body if isinstance(answer.body, dict) else {}

@@ -1,4 +1,4 @@
-"""Keeping certificates in files: whole or not at all, and keys for nobody else's eyes."""
+"""Atomic file writes, with private permissions for keys."""
 
 from __future__ import annotations
 

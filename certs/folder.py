@@ -1,11 +1,11 @@
-"""The state of rotation in a folder: for one machine, where there is no Secret to share."""
+"""The rotation state in a folder: for a single machine without a shared Secret."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from certs import files, secret
-from certs.rotation import State
+from podstrat.certs import files, secret
+from podstrat.certs.rotation import State
 
 NAMES = (
     "tls.key",
@@ -26,7 +26,7 @@ def read(folder: Path) -> State | None:
 
 
 def write(folder: Path, state: State) -> None:
-    """Keys are for nobody else's eyes. A key comes before its certificate: until both are new the old pair stays in use."""
+    """Keys are private. A key is written before its certificate: until both are new the old pair stays in use."""
     made = secret.files(state)
     for name in NAMES:
         if name in made:

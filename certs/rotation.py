@@ -1,4 +1,4 @@
-"""When certificates are renewed, and in which steps an authority gives way to the next, so that nobody is ever without trust.
+"""Rotation policy: when certificates are renewed, and the steps of a CA rollover without a gap in trust.
 
     introduce   a successor is made, and published beside the authority; it signs nothing yet
     note        everybody has been told: from now on the settling time counts
@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from certs import reading
-from certs.issuing import Authority, Pair
+from podstrat.certs import inspect
+from podstrat.certs.issuing import Authority, Pair
 
 RENEW_AT = 1 / 3
 """The share of its life that is left when a certificate is renewed: time enough for people, should it fail."""
@@ -42,7 +42,7 @@ class State:
     """Everything that the replicas share."""
 
     authority: Pair
-    """Signs leaves now."""
+    """Signs leaves now. Without a key after the Secret was lost: then its successor takes over."""
     leaf: Pair
     trusted: tuple[bytes, ...]
     """The certificates that clients are told to trust."""
@@ -71,9 +71,30 @@ def begin(names: Sequence[str], now: datetime, policy: Policy) -> State:
     return State(authority.pair, _leaf(authority.pair, names, now, policy), (authority.certificate,))
 
 
+def recovered(leaf: Pair | None, trusted: Sequence[bytes], names: Sequence[str], now: datetime, policy: Policy) -> State:
+    """The state after the shared one was lost, from what a replica still serves and what clients trust.
+
+    The leaf stays in service, and a new authority is introduced beside the old one, whose key is lost. Without a usable leaf the
+    new authority signs at once; clients still trust the old one.
+    """
+    anchor = None if leaf is None else next((each for each in trusted if _vouches(each, leaf, now)), None)
+    if leaf is None or anchor is None:
+        state = begin(names, now, policy)
+        return replace(state, trusted=(*trusted, *state.trusted), switched=now if trusted else None)
+    successor = Authority.new(AUTHORITY_NAME, now, policy.authority)
+    return State(Pair(anchor, b""), leaf, (*trusted, successor.certificate), successor.pair)
+
+
+def _vouches(authority: bytes, leaf: Pair, now: datetime) -> bool:
+    try:
+        return inspect.belong_together(leaf) and inspect.vouches(authority, leaf.certificate, now)
+    except inspect.Unreadable:
+        return False
+
+
 def due(state: State, names: Sequence[str], now: datetime, policy: Policy, published: bool) -> Due:
-    """What is to be done now. ``published``: clients are told to trust exactly what the state says."""
-    authority = reading.facts(state.authority.certificate)
+    """The step that is due. ``published``: clients trust exactly what the state says."""
+    authority = inspect.facts(state.authority.certificate)
     ended = not authority.is_valid(now)
     if state.successor is not None:
         step = _succession(state, now, policy, published, ended)
@@ -83,7 +104,10 @@ def due(state: State, names: Sequence[str], now: datetime, policy: Policy, publi
         return Due("introduce", f"the authority ends at {authority.ends:%Y-%m-%d %H:%M}")
     elif state.switched is not None and len(state.trusted) > 1 and now >= state.switched + policy.overlap:
         return Due("retire", "the new authority has been in use for long enough")
-    return _leaf_due(state, names, now)
+    leaf = _leaf_due(state, names, now)
+    if leaf.step == "leaf" and not state.authority.key:
+        return Due("switch", f"{leaf.reason}, and the key of its authority is lost")
+    return leaf
 
 
 def _succession(state: State, now: datetime, policy: Policy, published: bool, ended: bool) -> Due | None:
@@ -100,13 +124,13 @@ def _succession(state: State, now: datetime, policy: Policy, published: bool, en
 
 def _leaf_due(state: State, names: Sequence[str], now: datetime) -> Due:
     try:
-        leaf = reading.facts(state.leaf.certificate)
-        sound = reading.belong_together(state.leaf) and reading.vouches(state.authority.certificate, state.leaf.certificate, now)
-    except reading.Unreadable as error:
+        leaf = inspect.facts(state.leaf.certificate)
+        sound = inspect.belong_together(state.leaf) and inspect.vouches(state.authority.certificate, state.leaf.certificate, now)
+    except inspect.Unreadable as error:
         return Due("leaf", f"the leaf cannot be read: {error}")
     if not sound:
         return Due("leaf", "the leaf is not the authority's, or its key is another, or it has ended")
-    if not reading.has_names(state.leaf.certificate, names):
+    if not inspect.has_names(state.leaf.certificate, names):
         return Due("leaf", "the leaf lacks a name")
     if leaf.left(now) <= RENEW_AT:
         return Due("leaf", f"the leaf ends at {leaf.ends:%Y-%m-%d %H:%M}")
@@ -132,5 +156,5 @@ def carried_out(step: Step, state: State, names: Sequence[str], now: datetime, p
 
 def _leaf(authority: Pair, names: Sequence[str], now: datetime, policy: Policy) -> Pair:
     """A leaf, which does not outlive its authority."""
-    ends = reading.facts(authority.certificate).ends
+    ends = inspect.facts(authority.certificate).ends
     return Authority(authority).server(names, now, min(policy.leaf, ends - now))

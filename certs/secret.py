@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from certs import reading
-from certs.cluster import Cluster, Object
-from certs.issuing import Pair
-from certs.rotation import State
+from podstrat.certs import inspect
+from podstrat.certs.cluster import Cluster, Object
+from podstrat.certs.issuing import Pair
+from podstrat.certs.rotation import State
 
 CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1"
+LABELS = {"app.kubernetes.io/name": "podstrat-webhook", "app.kubernetes.io/part-of": "podstrat"}
+"""Of a Secret that was lost and is created again: by them the installer knows it."""
 KINDS = {"mutating": "mutatingwebhookconfigurations", "validating": "validatingwebhookconfigurations"}
 
 
@@ -55,7 +57,7 @@ def decoded(data: Mapping[str, str]) -> State | None:
 def of_files(texts: Mapping[str, bytes]) -> State:
     """The state in files of these names."""
     if "authority.crt" not in texts:
-        raise Broken("there is no authority in it", ours=False)
+        raise Broken("it contains no certificate authority", ours=False)
     try:
         times = json.loads(texts["rotation.json"])
         successor = Pair(texts["successor.crt"], texts["successor.key"]) if "successor.crt" in texts else None
@@ -67,13 +69,17 @@ def of_files(texts: Mapping[str, bytes]) -> State:
             _time(times["introduced"]),
             _time(times["switched"]),
         )
-        whole = reading.belong_together(state.authority) and (successor is None or reading.belong_together(successor))
+        # Without a key it was recovered: its successor is about to take over.
+        keyless = not state.authority.key and successor is not None
+        whole = (keyless or inspect.belong_together(state.authority)) and (
+            successor is None or inspect.belong_together(successor)
+        )
     except KeyError as error:
-        raise Broken(f"there is no {error.args[0]} in it") from None
-    except (ValueError, TypeError, reading.Unreadable) as error:
+        raise Broken(f"it contains no {error.args[0]}") from None
+    except (ValueError, TypeError, inspect.Unreadable) as error:
         raise Broken(str(error)) from None
     if not whole or state.authority.certificate not in state.trusted:
-        raise Broken("its parts do not belong together")
+        raise Broken("its keys and certificates do not match")
     return state
 
 
@@ -109,7 +115,7 @@ class SharedSecret:
             "apiVersion": "v1",
             "kind": "Secret",
             "type": "Opaque",
-            "metadata": {"name": name, "namespace": namespace},
+            "metadata": {"name": name, "namespace": namespace, "labels": LABELS},
         }
 
     def read(self) -> Object | None:

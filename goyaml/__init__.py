@@ -9,9 +9,9 @@ documents() reads a file as kubectl does, load() one body as the API server does
 
 from __future__ import annotations
 
-from goyaml.document import Document, Duplicate, load
-from goyaml.errors import YamlError
-from goyaml.limits import MAX_DEPTH, MAX_SIZE
-from goyaml.stream import Documents, documents
+from podstrat.goyaml.document import Document, Duplicate, load
+from podstrat.goyaml.errors import YamlError
+from podstrat.goyaml.limits import MAX_DEPTH, MAX_SIZE
+from podstrat.goyaml.stream import Documents, documents
 
 __all__ = ["MAX_DEPTH", "MAX_SIZE", "Document", "Documents", "Duplicate", "YamlError", "documents", "load"]

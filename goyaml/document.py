@@ -1,17 +1,17 @@
-"""One document: its value, and where in the text each part of it stands."""
+"""One YAML document: its value, and the line and column of every node."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from goyaml.errors import YamlError
-from goyaml.limits import MAX_SIZE
+from podstrat.goyaml.errors import YamlError
+from podstrat.goyaml.limits import MAX_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from goyaml.nodes import Node, Tree
+    from podstrat.goyaml.nodes import Node, Tree
 
 Place = tuple[int, int]
 """Line and column, both from 1."""
@@ -23,12 +23,14 @@ Path = tuple[str | int, ...]
 class Duplicate:
     """A key that a mapping has twice. kubectl takes the second; a strict reader refuses the document."""
 
-    __slots__ = ("first", "merged", "path", "second")
+    __slots__ = ("first", "line", "merged", "path", "second")
 
-    def __init__(self, path: Path, first: Place, second: Place, merged: bool = False) -> None:
+    def __init__(self, path: Path, first: Place, second: Place, merged: bool = False, line: int = 0) -> None:
         self.path = path
         self.first = first
         self.second = second
+        self.line = line or second[0]
+        """Where the later value begins: the line that the API server names."""
         self.merged = merged
         """One of the two comes from a merge key (<<): meant so, as a rule, and refused only by strict readers of YAML itself."""
 
@@ -116,7 +118,7 @@ _LEAD = re.compile(r"(?:(?:---)?[ \t]*(?:#[^\n]*)?\n)*")
 
 def read(text: str, first_line: int) -> Document:
     """The first document of the text; its lines count from first_line."""
-    from goyaml import everyday
+    from podstrat.goyaml import everyday
 
     if len(text) > MAX_SIZE:
         raise too_large(len(text), first_line)
@@ -134,11 +136,16 @@ def too_large(size: int, line: int) -> YamlError:
 
 
 def _tree(text: str, first_line: int) -> Tree:
-    from goyaml import syntax
+    from podstrat.goyaml import syntax
 
     return syntax.tree(text, first_line)
 
 
+_UNREADABLE = {
+    "invalid start byte": "invalid leading UTF-8 octet",
+    "invalid continuation byte": "invalid trailing UTF-8 octet",
+    "unexpected end of data": "incomplete UTF-8 octet sequence",
+}
 _ENCODINGS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
@@ -152,4 +159,6 @@ def decoded(text: bytes | str, first_line: int = 1) -> str:
     except UnicodeDecodeError as error:
         before = text[len(bom) : len(bom) + error.start].decode(encoding, "replace")
         line, column = before.count("\n"), len(before) - before.rfind("\n")
-        raise YamlError(f"not valid {encoding[:6].rstrip('-').upper()}: {error.reason}", line + first_line, column) from None
+        message = f"not valid {encoding[:6].rstrip('-').upper()}: {error.reason}"
+        words = f"yaml: {_UNREADABLE.get(error.reason, message)}"
+        raise YamlError(message, line + first_line, column, words=words) from None

@@ -1,4 +1,4 @@
-"""A quick reader for the YAML that manifests are made of.
+"""Fast path for the YAML that manifests are written in.
 
 Block mappings and sequences, scalars on one line, literal blocks, short flow collections. It knows the whole of what it takes and
 leaves everything else (anchors, tags, folded text, tabs, duplicate keys, odd indentation, any mistake) to the real parser, which
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from goyaml import scalars
+from podstrat.goyaml import scalars
 
 NOT_MINE: Any = object()
 """The answer for a text that is not everyday YAML."""
@@ -31,8 +31,8 @@ _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 _AFTER = r"(?: +#.*| *)"
 _ATOM = r"(?:\"[^\"\\]*\"|'[^']*'|-{0,2}[A-Za-z0-9_./+=][-A-Za-z0-9_./+=]*)"
 _KEY = r"(?:\"[^\"\\]*\"|'[^']*'|[A-Za-z_][-A-Za-z0-9_./]*)"
-_SEQUENCE = rf"\[ *((?:{_ATOM}(?: *, *{_ATOM})*)?) *\]{_AFTER}"
-_MAPPING = rf"\{{ *((?:{_KEY}: +{_ATOM}(?: *, *{_KEY}: +{_ATOM})*)?) *\}}{_AFTER}"
+_SEQUENCE = rf"\[ *+((?:{_ATOM}(?: *, *{_ATOM})*)?) *\]{_AFTER}"
+_MAPPING = rf"\{{ *+((?:{_KEY}: +{_ATOM}(?: *, *{_KEY}: +{_ATOM})*)?) *\}}{_AFTER}"
 _PAIR = rf"({_KEY}): +({_ATOM})"
 _DOUBLE = rf"\"((?:[^\"\\]|\\[\"\\nt])*)\"{_AFTER}"
 _SINGLE = rf"'((?:[^']|'')*)'{_AFTER}"
@@ -239,7 +239,7 @@ def _literal(header: str, lines: list[str], number: int, least: int) -> tuple[An
             break
         number += 1
     else:
-        # To the end of the text: what comes after the last line break is no line, and must be empty.
+        # To the end of the text: what follows the last line break is not a line, and must be empty.
         if lines[-1]:
             return NOT_MINE, number
         body.pop()

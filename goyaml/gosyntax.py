@@ -1,4 +1,4 @@
-"""PyYAML's own parser, bent to the syntax of go-yaml v2.
+"""PyYAML's parser, changed to accept the syntax of go-yaml v2.
 
 libyaml and go-yaml have the same forefather and agree on nearly everything; PyYAML's parser in Python has drifted further. This
 one is used where libyaml is missing, and has the last word on the few constructs that libyaml reads otherwise (see syntax.py).

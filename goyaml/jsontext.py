@@ -1,4 +1,4 @@
-"""JSON that stands in a manifest file: read by JSON's rules, with places for those who ask."""
+"""JSON in manifest files: parsed as JSON, with line and column on request."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from bisect import bisect_right
 from typing import Any
 
-from goyaml import nodes, scalars
-from goyaml.document import Document, Place, too_large
-from goyaml.errors import YamlError
-from goyaml.limits import MAX_DEPTH, MAX_SIZE
+from podstrat.goyaml import nodes, scalars
+from podstrat.goyaml.document import Document, Place, too_large
+from podstrat.goyaml.errors import YamlError
+from podstrat.goyaml.limits import MAX_DEPTH, MAX_SIZE
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _BREAK = re.compile("\r\n|[\r\n]")

@@ -1,4 +1,4 @@
-"""What is refused for its size, and why."""
+"""Size limits, and the reason for each."""
 
 from __future__ import annotations
 

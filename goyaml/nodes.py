@@ -1,21 +1,23 @@
-"""Documents as trees: each value with the place where it stands, made from the events of a parser.
+"""The node tree of a document, composed from parser events: each value with its position.
 
 Nothing here recurses, so depth costs no stack.
 """
 
 from __future__ import annotations
 
+import json
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from goyaml import scalars
-from goyaml.document import Duplicate
-from goyaml.errors import YamlError
-from goyaml.limits import MAX_DEPTH, too_much_aliased
+from podstrat.goyaml import scalars
+from podstrat.goyaml.document import Duplicate
+from podstrat.goyaml.errors import YamlError
+from podstrat.goyaml.limits import MAX_DEPTH, too_much_aliased
 
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from goyaml.document import Path, Place
+    from podstrat.goyaml.document import Path, Place
 
     class Mark(Protocol):
         """Where something begins in the text; PyYAML's marks, which count from 0."""
@@ -89,6 +91,8 @@ class Composer:
         self.anchors: dict[str, _Anchor] = {}
         self.decoded = 1  # the document itself counts
         self.aliased = 0
+        self.fault: YamlError | None = None
+        self.finite = True
 
     # What comes in: one method an event.
 
@@ -108,7 +112,7 @@ class Composer:
             anchor = self.anchors[event.anchor] = _Anchor()
             anchor.node, anchor.cost = Node(value, event.start_mark), 1
         if parent is not None and is_key:
-            parent.key = value if type(value) is str else self.checked(scalars.key, event.start_mark, value)
+            parent.key = value if type(value) is str else self.checked(scalars.key, event.start_mark, value) or ""
             parent.key_mark = event.start_mark
         else:
             mark = event.start_mark
@@ -138,11 +142,14 @@ class Composer:
         if anchor is None:
             raise self.error(f"unknown anchor '{event.anchor}' referenced", event.start_mark)
         if anchor.node is None:
-            raise self.error(f"anchor '{event.anchor}' value contains itself", event.start_mark)
+            self.note(self.error(f"anchor '{event.anchor}' value contains itself", event.start_mark))
+        if self.fault is not None or anchor.node is None:
+            self.add(Node(None, event.start_mark))
+            return
         self.decoded += 1 + anchor.cost
         self.aliased += anchor.cost
         if too_much_aliased(self.aliased, self.decoded):
-            raise self.error("document contains excessive aliasing", event.start_mark)
+            self.note(self.error("document contains excessive aliasing", event.start_mark))
         meant = anchor.node
         value, height = _copy(meant.value)
         if len(self.open) + height > MAX_DEPTH:
@@ -178,7 +185,8 @@ class Composer:
         if key in keys:
             first, second = self.place(keys[key]), self.place(mark)
             came_merged = parent.merged is not None and key in parent.merged
-            self.duplicates.append(Duplicate((*self.path(), key), first, second, merged or came_merged))
+            line = node.mark.line + self.first_line
+            self.duplicates.append(Duplicate((*self.path(), key), first, second, merged or came_merged, line))
             if came_merged and not merged and parent.merged is not None:
                 parent.merged.remove(key)
         elif merged:
@@ -199,19 +207,43 @@ class Composer:
             sources = node.items[::-1]
         for source in sources:
             if source.keys is None:
-                raise self.error("map merge requires map or sequence of maps as the value", source.mark)
+                self.note(self.error("map merge requires map or sequence of maps as the value", source.mark))
+                continue
             for key, mark in source.keys.items():
                 self.put(parent, key, mark, source.items[key], source.value[key], merged=True)
 
     def key(self, node: Node) -> str:
         if node.items is not None:
-            raise self.error("invalid map key: a key must be a scalar", node.mark)
+            self.note(self.error("invalid map key: a key must be a scalar", node.mark, f"invalid map key: {_syntax(node.value)}"))
+            return ""
         return str(self.checked(scalars.key, node.mark, node.value))
 
     def to_json(self, node: Node) -> Any:
         if type(node.value) is float:
-            node.value = self.checked(scalars.number, node.mark, node.value)
+            if isfinite(node.value):
+                node.value = scalars.number(node.value)
+            else:
+                self.finite = False
         return node.value
+
+    def finished(self) -> None:
+        """Raise what go-yaml says of a document that it has parsed: while decoding it, or while writing it as JSON.
+
+        JSON is written in the order of the keys, and stops at the first number that it does not have.
+        """
+        if self.fault is not None:
+            raise self.fault
+        if not self.finite and self.root is not None:
+            node = _unsupported(self.root)
+            if node is not None:
+                try:
+                    scalars.number(node.value)
+                except ValueError as error:
+                    raise YamlError(str(error), *self.place(node.mark), words=str(error)) from None
+
+    def note(self, error: YamlError) -> None:
+        """What goes wrong while decoding is said only if the rest of the text is YAML; the first fault counts."""
+        self.fault = self.fault or error
 
     def path(self) -> Path:
         """The path of the innermost open collection."""
@@ -221,10 +253,11 @@ class Composer:
         try:
             return function(*arguments)
         except ValueError as error:
-            raise self.error(str(error), mark) from None
+            self.note(self.error(str(error), mark))
+            return None
 
-    def error(self, message: str, mark: Mark) -> YamlError:
-        return YamlError(message, *self.place(mark))
+    def error(self, message: str, mark: Mark, words: str = "") -> YamlError:
+        return YamlError(message, *self.place(mark), words=f"yaml: {words or message}")
 
     def place(self, mark: Mark) -> Place:
         return mark.line + self.first_line, mark.column + 1
@@ -232,6 +265,32 @@ class Composer:
 
 def _shown(key: str | None) -> str:
     return "<<" if key is None or key is _MERGE else key
+
+
+def _unsupported(root: Node) -> Node | None:
+    """The first number that is none, in the order of the keys."""
+    left = [root]
+    while left:
+        node = left.pop()
+        if type(node.value) is float and not isfinite(node.value):
+            return node
+        if type(node.items) is dict:
+            left += [node.items[key] for key in sorted(node.items, reverse=True)]
+        elif node.items:
+            left += node.items[::-1]
+    return None
+
+
+def _syntax(value: Any) -> str:
+    """A value by Go's ``%#v``."""
+    if isinstance(value, dict):
+        pairs = (f"{_syntax(key)}:{_syntax(value[key])}" for key in sorted(value))
+        return f"map[interface {{}}]interface {{}}{{{', '.join(pairs)}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(map(_syntax, value))}}}"
+    if value is None:
+        return "interface {}(nil)"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _copy(value: Any) -> tuple[Any, int]:

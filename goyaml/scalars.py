@@ -1,4 +1,4 @@
-"""What a scalar means: the words, numbers and tags that go-yaml v2 knows, and the JSON that Kubernetes makes of them.
+"""Scalar resolution: the words, numbers and tags of go-yaml v2, and the JSON that Kubernetes converts them to.
 
 It is neither YAML 1.1 nor 1.2: ``y`` is true, ``0777`` and ``0o777`` are both 511, ``1:20`` and dates are strings.
 """

@@ -1,4 +1,4 @@
-"""Streams of documents, split as kubectl splits them."""
+"""Streams of documents, split where kubectl splits them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from goyaml import document
-from goyaml.errors import YamlError
+from podstrat.goyaml import document
+from podstrat.goyaml.errors import YamlError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from goyaml.document import Document
+    from podstrat.goyaml.document import Document
 
 
 class Documents:
@@ -135,11 +135,11 @@ def breaks(text: bytes | str) -> int:
 
 
 def _json_parts(text: bytes | str) -> Iterator[Callable[[], Document]]:
-    """JSON values; what is no JSON after at most one of them is YAML.
+    """JSON values; text that is not JSON after at most one of them is YAML.
 
     Upstream: YAMLOrJSONDecoder.Decode
     """
-    from goyaml import jsontext
+    from podstrat.goyaml import jsontext
 
     try:
         text = document.decoded(text)
@@ -182,7 +182,7 @@ def _rest(text: str, index: int, json_error: YamlError) -> Iterator[Callable[[],
 
 
 def _either(part: Callable[[], Document], json_error: YamlError) -> Document:
-    """The document; if it is no YAML either, the words of the reader that got further."""
+    """The document; if it is not valid YAML either, the error of the parser that got further."""
     try:
         return part()
     except YamlError as error:

@@ -1,4 +1,4 @@
-r"""From text to a tree: which parser reads it, and where libyaml has to be overruled.
+r"""Text to node tree: which parser is used, and where libyaml is overruled.
 
 libyaml 0.2.5 and go-yaml v2 differ in these, and go-yaml is right here:
 
@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from goyaml import nodes
-from goyaml.errors import YamlError
-from goyaml.limits import LONGEST_SECOND_READING
+from podstrat.goyaml import nodes
+from podstrat.goyaml.errors import YamlError
+from podstrat.goyaml.limits import LONGEST_SECOND_READING
 
 if TYPE_CHECKING:
-    from goyaml.document import Place
+    from podstrat.goyaml.document import Place
 
 # The refusals of libyaml that go-yaml may not share.
 _DISPUTED = (
@@ -77,7 +78,7 @@ def _tree(text: str, first_line: int) -> nodes.Tree:
 
 
 def _read_in_python(text: str, first_line: int) -> nodes.Tree:
-    from goyaml.gosyntax import GoParser
+    from podstrat.goyaml.gosyntax import GoParser
 
     return _compose(GoParser(text), text, first_line, trusted=True)
 
@@ -89,12 +90,31 @@ def _compose(parser: Any, text: str, first_line: int, trusted: bool) -> nodes.Tr
     try:
         _feed(composer, parser, text, trusted)
     except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line, mark.column) if mark else (0, 0)
-        raise YamlError(error.problem or "cannot be parsed", line + first_line, column + 1) from None
+        raise _refusal(error, first_line) from None
     finally:
         parser.dispose()
+    composer.finished()
     return nodes.Tree(composer.root, composer.duplicates, first_line)
+
+
+def _refusal(error: Any, first_line: int) -> YamlError:
+    """An error of a parser, in its own place and in the words of go-yaml.
+
+    Marks count lines from 0, and go-yaml adds 1 only to those of its scanner; line 0 is not named.
+    Upstream: parser.fail
+    """
+    from yaml.scanner import ScannerError
+
+    mark = error.problem_mark or error.context_mark
+    line, column = (mark.line, mark.column) if mark else (0, 0)
+    problem = error.problem or "cannot be parsed"
+    named = line
+    if line and isinstance(error, ScannerError):
+        named += 1
+    elif not line and error.context_mark:
+        named = error.context_mark.line
+    words = f"yaml: line {named}: {problem}" if named else f"yaml: {problem}"
+    return YamlError(problem, line + first_line, column + 1, words=words)
 
 
 def _feed(composer: nodes.Composer, parser: Any, text: str, trusted: bool) -> None:
@@ -138,7 +158,9 @@ def _distrust(event: Any, composer: nodes.Composer, text: str, escapes: bool) ->
     if escapes and event.style == '"':
         found = _slash_escape(text, event.start_mark.index, event.end_mark.index)
         if found is not None:
-            raise YamlError("found unknown escape character", *place(text, found, composer.first_line))
+            line, column = place(text, found, composer.first_line)
+            where = f"line {line}: " if line > 1 else ""
+            raise YamlError("found unknown escape character", line, column, words=f"yaml: {where}found unknown escape character")
 
 
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
@@ -150,13 +172,20 @@ def _slash_escape(text: str, start: int, end: int) -> int | None:
 
 
 _BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
-_REFUSED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_REFUSED_ASCII = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+@cache
+def _refused() -> re.Pattern[str]:
+    """Compiled when the first text beyond ASCII is read: so large a set costs the start of every command several milliseconds."""
+    return re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def refuse_characters(text: str, first_line: int) -> None:
     """No control characters but tab and line breaks, no surrogates, no non-characters."""
-    if match := _REFUSED.search(text):
-        raise YamlError(f"control characters are not allowed (U+{ord(match[0]):04X})", *place(text, match.start(), first_line))
+    if match := (_REFUSED_ASCII if text.isascii() else _refused()).search(text):
+        message = f"control characters are not allowed (U+{ord(match[0]):04X})"
+        raise YamlError(message, *place(text, match.start(), first_line), words="yaml: control characters are not allowed")
 
 
 def place(text: str, index: int, first_line: int = 1) -> Place:

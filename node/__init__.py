@@ -1,11 +1,15 @@
-"""The node side of device health: what drivers say, whose devices they are, and what the pods' status should say about it.
+"""The node writer: device health from drivers into pod status.
 
-- protocols: gRPC, and nothing else: registration, device plugins, DRA, health streams, podresources
-- drivers: every driver of the node, found, registered and watched; what they say comes out as plain tuples
-- health: the devices' health, a dictionary with rules. No I/O, and time is an argument
-- checkpoint: what survives a restart
-- claims: which pod holds which device
-- status: pure: pod, devices and health in, patch out
-- feed: all of these together: which pods have to be looked at
-- simulator: the other end, a DRA driver and a device plugin that do as they are told
+    drivers     gRPC: registration, device plugins, DRA, health streams, podresources; events come out as plain tuples
+    state       device health, inventory of pods and devices, checkpoint; time is an argument
+    status      pure: pod, devices and health in, patch out
+    server      the API server: informer, status writer, event recorder
+    owner       what the owner of pod status does besides: preparation, the kubelet stub
+    planner     pod to status patch
+    router      what changed wakes whom
+    admin       metrics, probes, tables
+    agent       assembles and runs all of it
+    simulator   a DRA driver and a device plugin for tests and demos
+
+Imports point downwards: the contract `node-layers` in pyproject.toml.
 """

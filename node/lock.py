@@ -1,7 +1,7 @@
-"""One writer per node: whoever holds the lock. It goes with the process that has it, however that ends.
+"""Mutual exclusion: one writer per node. The lock ends with its process, however that ends.
 
-There are two of them: a file in the state directory, which also holds between containers that share it, and a name that only one
-process of this machine can have, which also holds where two were given different directories.
+Two locks: a file in the state directory, which also excludes containers that share it, and an abstract socket name, which also
+excludes processes with different state directories.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import TracebackType
 
 
 class Taken(Exception):
-    """Another process has it. The text says which one."""
+    """Another process holds the lock. The text says which one."""
 
 
 class Lock:
@@ -38,7 +38,7 @@ class Lock:
             holder = os.read(self._handle, 32).decode(errors="replace").strip()
             self._close()
             who = f" (process {holder})" if holder and holder != str(os.getpid()) else ""
-            raise Taken(f"{self.path}: a node writer runs already for {self.node}{who}") from None
+            raise Taken(f"{self.path}: another node writer is running for {self.node}{who}") from None
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
         return self

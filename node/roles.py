@@ -1,7 +1,7 @@
-"""Whose the status of this node's pods is: the kubelet's, if there is one, or ours.
+"""Role detection: who owns pod status on this node, a kubelet or the writer.
 
-A kubelet compares what it knows with the API server every ten seconds, and writes over what is different. Two owners would write
-against each other for ever; so where there is a kubelet, we keep to what it leaves alone.
+A kubelet compares its status with the API server every ten seconds and overwrites differences. Two owners would overwrite each
+other forever; so beside a kubelet the writer keeps to what a kubelet leaves alone.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from node.holdings import Object
-from node.protocols import deviceplugin
-from node.writer import Server
+from podstrat.node.drivers.protocols import deviceplugin
+from podstrat.node.model import Object
+from podstrat.node.server.writer import Server
 
 OWNER, BESIDE, AUTO = "owner", "beside-kubelet", "auto"
 ROLES = (AUTO, OWNER, BESIDE)
 SOCKETS = ("pod-resources/kubelet.sock", "device-plugins/kubelet.sock")
 FRESH = 60.0
-"""Seconds since a kubelet last renewed its lease, within which it is alive. It does so every ten."""
+"""Seconds after its last lease renewal in which a kubelet counts as alive. It renews every 10, the node controller waits 40."""
 SIMULATED = "podstrat.dev/simulated"
 KWOK = "kwok.x-k8s.io/node"
 
 
 class Conflict(Exception):
-    """The role that was asked for would lead to a fight. The text says with whom."""
+    """The requested role conflicts with a kubelet. The text says why."""
 
 
 class Role(NamedTuple):
@@ -36,17 +36,17 @@ class Role(NamedTuple):
 def decide(asked: str, kubelet: str | None, *, simulate: bool) -> Role:
     """The role, by what was asked for and what there is. `kubelet` says by what one was noticed."""
     if asked == BESIDE and simulate:
-        raise Conflict("--simulate-lifecycle writes what a kubelet would write: it does not go with --role beside-kubelet")
+        raise Conflict("--simulate-lifecycle cannot be combined with --role beside-kubelet: it writes what a kubelet writes")
     if kubelet and (asked == OWNER or simulate):
         what = "--role owner" if asked == OWNER else "--simulate-lifecycle"
-        raise Conflict(f"{what} would fight with the kubelet, which writes the status of its pods every ten seconds: {kubelet}")
+        raise Conflict(f"{what} conflicts with the kubelet on this node, which owns pod status: {kubelet}")
     if asked != AUTO:
-        return Role(asked, "as asked for")
-    return Role(BESIDE, kubelet) if kubelet else Role(OWNER, "there is no kubelet")
+        return Role(asked, "as requested")
+    return Role(BESIDE, kubelet) if kubelet else Role(OWNER, "no kubelet found")
 
 
 def on_this_machine(root: Path, sockets: tuple[str, ...] = SOCKETS) -> str | None:
-    """The kubelet's own sockets, if somebody listens on one."""
+    """Whether a kubelet listens on one of its sockets."""
     for name in sockets:
         if deviceplugin.answers(root / name):
             return f"it listens on {root / name}"
@@ -54,7 +54,7 @@ def on_this_machine(root: Path, sockets: tuple[str, ...] = SOCKETS) -> str | Non
 
 
 async def on_the_server(server: Server, node: str, wall: float) -> str | None:
-    """A kubelet that renews the node's lease, wherever it is. A node that others simulate has no kubelet."""
+    """Whether a kubelet renews the node's lease. Simulated nodes (kwok, ours) have none."""
     found = await server.request("GET", f"/api/v1/nodes/{quote(node)}")
     if found.code != 200 or _is_simulated(found.body):
         return None

@@ -1,4 +1,4 @@
-"""What a node writer is told: unit, default and reason beside each field."""
+"""Settings of the node writer: unit, default and reason beside each field."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from node import preparing, roles, writer
+from podstrat.node import planner, roles
+from podstrat.node.drivers import supervisor
+from podstrat.node.owner import prepare
+from podstrat.node.server import writer
+from podstrat.node.state import sanitize
+from podstrat.node.status import patch
 
 GATES = {
     "ResourceHealthStatus": True,
     "ResourceHealthStatusMessage": True,
     "PodObservedGenerationTracking": True,
-    preparing.GATE: False,
+    prepare.GATE: False,
     "PodLevelResourceHealth": False,
     "CDIResourceID": False,
     "NodeHealth": False,
 }
-"""The kubelet's gates that concern us, and our own. Our own are off: they are for those who ask for them."""
+"""The kubelet's gates that concern the writer, and our own. Our own are off by default."""
 
 
 class BadSettings(ValueError):
-    """The settings do not go together. The text is for the user."""
+    """Invalid settings. The text is for the user."""
 
 
 @dataclass(frozen=True)
@@ -35,21 +40,25 @@ class Settings:
     simulate_lifecycle: bool = False
     gates: Mapping[str, bool] = field(default_factory=dict)
     listen_to: frozenset[str] = frozenset()
-    """Beside a kubelet: DRA drivers that can have a second listener."""
+    """Beside a kubelet: DRA drivers that support a second health stream."""
     quiet: frozenset[str] = frozenset()
-    """Drivers that report only when something changes."""
+    """Drivers that report only changes."""
     grace: float = 0.0
     """Seconds that devices keep their health after their driver's stream has ended."""
     metrics: tuple[str, int] | None = None
     """Address and port for /metrics and /healthz; None: they are on the admin socket only."""
     ready_file: Path | None = None
-    """Written when all drivers that were there are being asked, with the address of the metrics."""
+    """Written when the writer runs: role and metrics port."""
     shutdown: float = 5.0
-    """Seconds that a write that is under way has to end when we are told to stop."""
+    """Seconds that writes in flight have to end at shutdown: a third of the DaemonSet's grace period."""
+    settle: float = sanitize.DEFAULT_TIMEOUT
+    """Beside a kubelet: seconds after the start in which our stored conditions stay for devices whose driver is silent yet.
+    The default health timeout: what a driver said is valid for as long."""
     recheck: float = 30.0
-    """Seconds between two looks whether a kubelet has come."""
+    """Seconds between two checks for a kubelet. A kubelet repairs foreign edits itself every ten seconds, so half a minute of
+    two owners is harmless."""
     writing: writer.Settings = field(default_factory=writer.Settings)
-    preparing: preparing.Settings = field(default_factory=preparing.Settings)
+    preparing: prepare.Settings = field(default_factory=prepare.Settings)
 
     def gate(self, name: str) -> bool:
         return self.gates.get(name, GATES[name])
@@ -57,3 +66,21 @@ class Settings:
     @property
     def admin(self) -> Path:
         return self.state / "admin.sock"
+
+    def planning(self, owner: bool) -> planner.Settings:
+        status = patch.Settings(
+            cdi=self.gate("CDIResourceID"),
+            messages=self.gate("ResourceHealthStatusMessage"),
+            pod_level=self.gate("PodLevelResourceHealth"),
+            observed_generation=self.gate("PodObservedGenerationTracking"),
+        )
+        health = self.gate("ResourceHealthStatus")
+        return planner.Settings(owner=owner, health=health, status=status, simulate=self.simulate_lifecycle)
+
+    def drivers(self, owner: bool) -> supervisor.Settings:
+        return supervisor.Settings(
+            registry=self.root / "plugins_registry",
+            device_plugins=self.root / "device-plugins" if owner else None,
+            bystander=None if owner else self.listen_to,
+            documents=self.gate("NodeHealth"),
+        )

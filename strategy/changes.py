@@ -1,13 +1,13 @@
-"""What a verb did to the pod that was sent: each change with its reason, as data and in words."""
+"""The changes that a pipeline made to the object as sent, each with its reason."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from strategy import gotext
-from strategy.context import Pod
-from strategy.field import Place
+from podstrat.strategy.context import Pod
+from podstrat.strategy.field import Place
+from podstrat.strategy.formats import go
 
 Dropped = Sequence[tuple[str, str]]
 
@@ -27,7 +27,7 @@ class Change(NamedTuple):
             return f"generation {self.before} -> {self.after} because {self.reason}"
         if self.kind in ("dropped", "unknown"):
             return f"dropped {self.path} ({self.reason})"
-        return f"{self.kind} {self.path} to {gotext.to_json(self.after)}"
+        return f"{self.kind} {self.path} to {go.to_json(self.after)}"
 
 
 def between(sent: Pod, made: Pod, dropped: Dropped, unknown: Sequence[str], old: Pod | None) -> Iterator[Change]:
@@ -54,15 +54,34 @@ def _one_in_the_other(a: str, b: str) -> bool:
 
 
 def _generation(made: Pod, old: Pod | None) -> Iterator[Change]:
+    """What becomes of the generation, for kinds that have one."""
     number = made["metadata"].get("generation", 0)
-    if old is None:
-        yield Change("generation", "metadata.generation", 0, number, "the pod is new")
-        return
-    stored = old["metadata"].get("generation", 0)
-    if number != stored:
-        moved = [_text(path) for path, _, _ in _differences(old["spec"], made["spec"], ("spec",))]
+    stored = 0 if old is None else old["metadata"].get("generation", 0)
+    if old is None and number:
+        yield Change("generation", "metadata.generation", 0, number, f"the {_word(made)} is new")
+    elif old is not None and number != stored:
+        moved = _moved(_content(old), _content(made)) or _moved(_annotations(old), _annotations(made))
         reason = f"{', '.join(moved)} changed" if moved else "it is being deleted"
         yield Change("generation", "metadata.generation", stored, number, reason)
+
+
+def _moved(old: Pod, made: Pod) -> list[str]:
+    return [_text(place) for place, _, _ in _differences(old, made, ())]
+
+
+def _content(obj: Pod) -> Pod:
+    """What the generation of most kinds follows: all but metadata and status."""
+    return {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+
+
+def _annotations(obj: Pod) -> Pod:
+    """What that of Deployments follows besides."""
+    return {"metadata": {"annotations": obj["metadata"].get("annotations") or {}}}
+
+
+def _word(made: Pod) -> str:
+    kind: str = made["kind"]
+    return "pod" if kind == "Pod" else kind
 
 
 def _differences(a: Any, b: Any, at: Place) -> Iterator[tuple[Place, Any, Any]]:

@@ -9,16 +9,18 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from strategy import filling, image, quantity, resources
-from strategy.context import Context, Pod
-from strategy.resources import Totals
+from podstrat.strategy import resources
+from podstrat.strategy.context import V1_37, Context, Pod
+from podstrat.strategy.decoding import plain_defaults
+from podstrat.strategy.formats import image, quantity
+from podstrat.strategy.resources import Totals
 
 Part = dict[str, Any]
 
 _FILE_MODE = (("defaultMode", 0o644),)
 _MESSAGES = (("terminationMessagePath", "/dev/termination-log"), ("terminationMessagePolicy", "File"))
 _HTTP_GET = (("path", "/"), ("scheme", "HTTP"))
-PLAIN: filling.Table = frozenset(
+PLAIN: plain_defaults.Table = frozenset(
     {
         "PodSpec": (
             ("dnsPolicy", "ClusterFirst"),
@@ -45,10 +47,23 @@ PLAIN: filling.Table = frozenset(
         "AzureDiskVolumeSource": (("cachingMode", "ReadWrite"), ("kind", "Shared"), ("fsType", "ext4"), ("readOnly", False)),
         "ScaleIOVolumeSource": (("storageMode", "ThinProvisioned"), ("fsType", "xfs")),
         "PersistentVolumeClaimSpec": (("volumeMode", "Filesystem"),),
+        "ReplicationControllerSpec": (("replicas", 1),),
+        "apps.DaemonSetSpec": (("revisionHistoryLimit", 10),),
+        "apps.DaemonSetUpdateStrategy": (("type", "RollingUpdate"),),
+        "apps.DeploymentSpec": (("replicas", 1), ("revisionHistoryLimit", 10), ("progressDeadlineSeconds", 600)),
+        "apps.DeploymentStrategy": (("type", "RollingUpdate"),),
+        "apps.ReplicaSetSpec": (("replicas", 1),),
+        "apps.StatefulSetSpec": (("podManagementPolicy", "OrderedReady"), ("replicas", 1), ("revisionHistoryLimit", 10)),
+        "batch.CronJobSpec": (
+            ("concurrencyPolicy", "Allow"),
+            ("suspend", False),
+            ("successfulJobsHistoryLimit", 3),
+            ("failedJobsHistoryLimit", 1),
+        ),
     }.items()
 )
 """What depends on nothing else, by type. Of a volume with several sources, which is refused later, each has its defaults."""
-PLAIN_WITH_PROTOCOL: filling.Table = (PLAIN - {("HTTPGetAction", _HTTP_GET)}) | {
+PLAIN_WITH_PROTOCOL: plain_defaults.Table = (PLAIN - {("HTTPGetAction", _HTTP_GET)}) | {
     ("HTTPGetAction", (*_HTTP_GET, ("protocol", "HTTP1")))
 }
 """The same with the gate H2CContainerProbe."""
@@ -59,7 +74,7 @@ LEGACY_ANNOTATIONS = frozenset(
 STATUS_LISTS = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
 
 
-def plain(ctx: Context) -> filling.Table:
+def plain(ctx: Context) -> plain_defaults.Table:
     """The defaults that depend on nothing but the release and its gates."""
     return PLAIN_WITH_PROTOCOL if "H2CContainerProbe" in ctx.gates else PLAIN
 
@@ -83,7 +98,8 @@ def pod(pod: Pod, ctx: Context, filled: bool = False) -> None:
     pod_spec(spec, ctx, filled)
     if spec["terminationGracePeriodSeconds"] < 0:
         spec["terminationGracePeriodSeconds"] = 1
-    drop_init_annotations(pod["metadata"])
+    if ctx.version < V1_37:
+        drop_init_annotations(pod["metadata"])
     if status := pod.get("status"):
         _status(status)
 
@@ -124,10 +140,10 @@ def _status(status: Part) -> None:
     """
     for kind in STATUS_LISTS:
         for each in status.get(kind) or ():
-            _round_up(each.get("allocatedResources"))
-            _round_requirements(each.get("resources"))
-    _round_up(status.get("allocatedResources"))
-    _round_requirements(status.get("resources"))
+            round_up(each.get("allocatedResources"))
+            round_requirements(each.get("resources"))
+    round_up(status.get("allocatedResources"))
+    round_requirements(status.get("resources"))
     first, every = status.get("podIP"), status.get("podIPs")
     if first and (not every or every[0].get("ip") != first):
         status["podIPs"] = [{"ip": first}]
@@ -154,7 +170,7 @@ def pod_spec(spec: Part, ctx: Context, filled: bool = False) -> None:
     Upstream: SetDefaults_PodSpec and what is generated for its parts, Convert_v1_PodSpec_To_core_PodSpec
     """
     if not filled:
-        filling.fill(spec, "PodSpec", plain(ctx))
+        plain_defaults.fill(spec, "PodSpec", plain(ctx))
     if "securityContext" not in spec:
         spec["securityContext"] = {}
     for volume in spec.get("volumes") or ():
@@ -163,9 +179,9 @@ def pod_spec(spec: Part, ctx: Context, filled: bool = False) -> None:
         for container in spec.get(kind) or ():
             if "imagePullPolicy" not in container:
                 container["imagePullPolicy"] = image.default_pull_policy(container.get("image", ""))
-            _round_requirements(container["resources"])
-    _round_up(spec.get("overhead"))
-    _round_requirements(spec.get("resources"))
+            round_requirements(container["resources"])
+    round_up(spec.get("overhead"))
+    round_requirements(spec.get("resources"))
     # serviceAccount is the older name of serviceAccountName, which wins.
     if name := spec.get("serviceAccountName"):
         spec["serviceAccount"] = name
@@ -181,7 +197,7 @@ def _volume(volume: Part, ctx: Context) -> None:
     if len(volume) == 1:
         volume["emptyDir"] = {}
     if "ephemeral" in volume and "volumeClaimTemplate" in volume["ephemeral"]:
-        _round_requirements(volume["ephemeral"]["volumeClaimTemplate"]["spec"]["resources"])
+        round_requirements(volume["ephemeral"]["volumeClaimTemplate"]["spec"]["resources"])
     if "image" in volume and "ImageVolume" in ctx.gates and "pullPolicy" not in volume["image"]:
         volume["image"]["pullPolicy"] = image.default_pull_policy(volume["image"].get("reference", ""))
 
@@ -189,13 +205,13 @@ def _volume(volume: Part, ctx: Context) -> None:
 # ---- amounts -----------------------------------------------------------------------------------------------------------
 
 
-def _round_requirements(requirements: Part | None) -> None:
+def round_requirements(requirements: Part | None) -> None:
     if requirements:
-        _round_up(requirements.get("limits"))
-        _round_up(requirements.get("requests"))
+        round_up(requirements.get("limits"))
+        round_up(requirements.get("requests"))
 
 
-def _round_up(amounts: dict[str, str] | None) -> None:
+def round_up(amounts: dict[str, str] | None) -> None:
     """In a resource list nothing is finer than a milli-unit.
 
     Upstream: SetDefaults_ResourceList

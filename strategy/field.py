@@ -1,4 +1,4 @@
-"""What is wrong with a field: FieldError, its constructors, and the words the server uses for it.
+"""FieldError and its constructors: invalid, required, forbidden, and how values are printed in them.
 
 A rule yields these; it never formats a value itself. The path is the server's own spelling, which is sometimes odd;
 ``where`` is the true place in the object, and differs only if the rule says so.
@@ -10,11 +10,12 @@ import re
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from strategy import gotext
+from podstrat.strategy.formats import go
 
 type_texts = {
     "FieldValueRequired": "Required value",
     "FieldValueInvalid": "Invalid value",
+    "FieldValueTypeInvalid": "Invalid value",
     "FieldValueNotSupported": "Unsupported value",
     "FieldValueDuplicate": "Duplicate value",
     "FieldValueForbidden": "Forbidden",
@@ -24,7 +25,15 @@ type_texts = {
     "InternalError": "Internal error",
 }
 _VALUELESS = {"FieldValueRequired", "FieldValueForbidden", "FieldValueTooLong", "InternalError"}
-_STEP = re.compile(r"\[([^\]]*)\]|([^.\[\]]+)")
+_STEP = r"\[([^\]]*)\]|([^.\[\]]+)"
+_NAME = r"[^.\[\]]+"
+
+
+class _Omitted:
+    """The value of an error that shows none. Upstream: OmitValueType"""
+
+
+OMITTED = _Omitted()
 
 Place = tuple[str | int, ...]
 
@@ -48,7 +57,7 @@ class FieldError(NamedTuple):
     def body(self) -> str:
         """The error without its path: the cause's message on the wire."""
         text = type_texts[self.type]
-        if self.type not in _VALUELESS:
+        if self.type not in _VALUELESS and self.value is not OMITTED:
             text = f"{text}: {self.shown}"
         return f"{text}: {self.detail}" if self.detail else text
 
@@ -64,15 +73,34 @@ class FieldError(NamedTuple):
 Errors = Iterator[FieldError]
 """What a rule is: a generator of errors."""
 
+LIMIT = 64 << 20
+"""Characters of all errors of one object. A body has three million at the most; errors that each print a list of thousands could
+have a thousand times as many, which no server gets to the end of."""
+
 T = TypeVar("T")
 Finds = Generator[FieldError, None, T]
 """A rule that also returns something to its caller."""
 
 
+def collected(errors: Iterable[FieldError]) -> list[FieldError]:
+    """What rules yield, up to LIMIT characters; then one error more says that there are others."""
+    found: list[FieldError] = []
+    size = 0
+    for error in errors:
+        found.append(error)
+        size += len(error.field) + len(error.shown) + len(error.detail) + 32
+        if size > LIMIT:
+            found.append(
+                internal(error.field, f"more errors were found, which are not listed: all texts have over {LIMIT} characters")
+            )
+            break
+    return found
+
+
 def place_of(path: str) -> Place:
     """``spec.containers[0].image`` as ``("spec", "containers", 0, "image")``."""
     steps: list[str | int] = []
-    for bracketed, name in _STEP.findall(path):
+    for bracketed, name in parts(path):
         if name:
             steps.append(name)
         elif bracketed:
@@ -80,19 +108,26 @@ def place_of(path: str) -> Place:
     return tuple(steps)
 
 
+def parts(path: str) -> list[tuple[str, str]]:
+    """The parts of a path: each what stands in brackets, or a name between dots."""
+    # Behind the last bracket that closes, one that opens holds nothing: it is not looked for its end again and again.
+    end = path.rfind("]") + 1
+    return [*re.findall(_STEP, path[:end]), *(("", name) for name in re.findall(_NAME, path[end:]))]
+
+
 def shown(value: Any) -> str:
     """A value as the server prints it: strings quoted, numbers and booleans bare, the rest as JSON."""
     if value is None:
         return "null"
     if isinstance(value, str):
-        return gotext.quote(value)
+        return go.quote(value)
     if value is True:
         return "true"
     if value is False:
         return "false"
     if isinstance(value, int):
         return str(value)
-    return gotext.to_json(value, sort_keys=True)
+    return go.to_json(value, sort_keys=True)
 
 
 def required(path: str, detail: str = "", where: Place | None = None) -> FieldError:
@@ -106,8 +141,8 @@ def invalid(path: str, value: Any, detail: str, where: Place | None = None, show
 
 def not_supported(path: str, value: Any, choices: Iterable[str], where: Place | None = None) -> FieldError:
     """The choices are listed in the order given. Enums are named string types, so the value prints as JSON."""
-    detail = "supported values: " + gotext.joined(list(choices))
-    return FieldError("FieldValueNotSupported", path, value, detail, gotext.to_json(value), where)
+    detail = "supported values: " + go.joined(list(choices))
+    return FieldError("FieldValueNotSupported", path, value, detail, go.to_json(value), where)
 
 
 def duplicate(path: str, value: Any, where: Place | None = None, show: str | None = None) -> FieldError:
@@ -127,8 +162,15 @@ def too_long(path: str, limit: int, where: Place | None = None) -> FieldError:
 
 
 def too_many(path: str, count: int, limit: int, where: Place | None = None) -> FieldError:
-    return FieldError("FieldValueTooMany", path, count, f"must have at most {limit} items", str(count), where)
+    return FieldError(
+        "FieldValueTooMany", path, count, f"must have at most {limit} {'item' if limit == 1 else 'items'}", str(count), where
+    )
 
 
 def internal(path: str, detail: str, where: Place | None = None) -> FieldError:
     return FieldError("InternalError", path, None, detail, "", where)
+
+
+def valueless(path: str, detail: str, where: Place | None = None) -> FieldError:
+    """An Invalid error that shows no value."""
+    return FieldError("FieldValueInvalid", path, OMITTED, detail, "", where)

@@ -1,20 +1,22 @@
-"""What a request asks for beside its body: the query, and DeleteOptions."""
+"""Request options: the query parameters, and DeleteOptions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from strategy import errors, field, gotext
-from strategy.field import Errors
-from strategy.request import Request
-from strategy.rules import meta
+from podstrat.strategy import errors, field
+from podstrat.strategy.context import V1_37, Version
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go
+from podstrat.strategy.request import Request
+from podstrat.strategy.rules import meta
 
 META_GROUP = "meta.k8s.io"
 FIELD_VALIDATIONS = ("", "Ignore", "Strict", "Warn")
 PROPAGATION_POLICIES = ("Foreground", "Background", "Orphan")
 UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
-NOT_WITH_UNSAFE = ("dryRun", "propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions")
+NOT_WITH_UNSAFE = ("propagationPolicy", "orphanDependents", "gracePeriodSeconds", "preconditions")
 
 
 def check(request: Request) -> None:
@@ -39,8 +41,8 @@ def _faults(request: Request) -> Errors:
     yield from _dry_run(several(request.options, "dryRun"))
     validation = one(request, "fieldValidation")
     if validation not in FIELD_VALIDATIONS:
-        detail = "supported values: " + gotext.joined(list(FIELD_VALIDATIONS))
-        yield field.FieldError("FieldValueNotSupported", "fieldValidation", validation, detail, gotext.quote(validation))
+        detail = "supported values: " + go.joined(list(FIELD_VALIDATIONS))
+        yield field.FieldError("FieldValueNotSupported", "fieldValidation", validation, detail, go.quote(validation))
 
 
 def _dry_run(values: Sequence[str]) -> Errors:
@@ -89,29 +91,32 @@ def delete_from_query(request: Request) -> dict[str, Any]:
         try:
             options["gracePeriodSeconds"] = int(grace)
         except ValueError:
-            raise errors.BadRequest(f"strconv.ParseInt: parsing {gotext.quote(grace)}: invalid syntax") from None
+            raise errors.BadRequest(f"strconv.ParseInt: parsing {go.quote(grace)}: invalid syntax") from None
     for name in ("orphanDependents", UNSAFE):
         if words := several(request.options, name):
             options[name] = _is_true(words)
+    if wanted := {name: value for name in ("uid", "resourceVersion") if (value := one(request, name))}:
+        options["preconditions"] = wanted
     return options
 
 
-def check_delete(options: Mapping[str, Any]) -> None:
+def check_delete(options: Mapping[str, Any], version: Version) -> None:
     """Upstream: ValidateDeleteOptions"""
-    if faults := list(_delete_faults(options)):
+    if faults := list(_delete_faults(options, version)):
         raise errors.Invalid("DeleteOptions", "", faults, META_GROUP)
 
 
-def _delete_faults(options: Mapping[str, Any]) -> Errors:
+def _delete_faults(options: Mapping[str, Any], version: Version) -> Errors:
     policy = options.get("propagationPolicy")
     if policy is not None and options.get("orphanDependents") is not None:
         text = "orphanDependents and deletionPropagation cannot be both set"
-        yield field.invalid("propagationPolicy", policy, text, show=gotext.to_json(policy))
+        yield field.invalid("propagationPolicy", policy, text, show=go.to_json(policy))
     if policy is not None and policy not in PROPAGATION_POLICIES:
         yield field.not_supported("propagationPolicy", policy, [*PROPAGATION_POLICIES, "nil"])
     yield from _dry_run(options.get("dryRun") or ())
     if options.get(UNSAFE):
-        for name in NOT_WITH_UNSAFE:
+        # A dry run of it is allowed since 1.37.
+        for name in NOT_WITH_UNSAFE if version >= V1_37 else ("dryRun", *NOT_WITH_UNSAFE):
             given = options.get(name)
             if given is not None and given != []:
                 yield field.invalid(UNSAFE, True, f"cannot be set together with .{name}")

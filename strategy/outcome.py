@@ -1,17 +1,20 @@
-"""What a request comes to: the answer for the client, and for people the pod, what is wrong with it and what was changed."""
+"""The outcome of a request: the answer to the client, the object, its field errors and the changes made."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from strategy import status
-from strategy.changes import Change
-from strategy.context import Pod
-from strategy.errors import ApiError
-from strategy.field import FieldError
-from strategy.request import Answer, Remove
+from podstrat.strategy import status
+from podstrat.strategy.context import Pod
+from podstrat.strategy.errors import ApiError
+from podstrat.strategy.field import FieldError
+from podstrat.strategy.request import Answer, Remove
+
+if TYPE_CHECKING:
+    from podstrat.strategy.admission.report import Report
+    from podstrat.strategy.changes import Change
 
 
 def _nothing() -> tuple[Change, ...]:
@@ -38,6 +41,8 @@ class Outcome:
         self.refusal = refusal
         """Why the request is refused: it cannot be understood, it does not fit what is stored, or fields are wrong."""
         self._explain = explain
+        self.admission: Report | None = None
+        """What the admission plugins did; None for an engine without admission."""
 
     def __repr__(self) -> str:
         return f"Outcome(code={self.code}, errors={self.errors!r}, warnings={self.warnings!r}, pod={self.pod!r})"

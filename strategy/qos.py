@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from strategy import quantity, resources
-from strategy.context import V1_37, Context, Pod
-from strategy.quantity import ZERO
+from podstrat.strategy import resources
+from podstrat.strategy.context import V1_37, Context, Pod
+from podstrat.strategy.formats import quantity
+from podstrat.strategy.formats.quantity import ZERO
 
 GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
 

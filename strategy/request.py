@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strategy.context import Pod
+from podstrat.strategy.api import key_order
+from podstrat.strategy.context import NO_LABELS, Pod
 
 if TYPE_CHECKING:
-    from strategy.reviewers import Reviewers
+    from podstrat.strategy.api.types import Types
+    from podstrat.strategy.ranges import Ranges
+    from podstrat.strategy.verbs.reviewers import Reviewers, Webhooks
 
 EPOCH = datetime.fromtimestamp(0, UTC)
 NO_OPTIONS: Mapping[str, str | Sequence[str]] = MappingProxyType({})
+
+
+class User(NamedTuple):
+    """A user and its groups."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+
+ADMIN = User("kubernetes-admin", ("system:masters", "system:authenticated"))
 
 
 class Request(NamedTuple):
@@ -24,9 +39,9 @@ class Request(NamedTuple):
     subresource: str = ""
     """status, resize, ephemeralcontainers, binding or eviction; empty for the pod itself."""
     body: Any = None
-    """The parsed body, or the very bytes, which alone can show repeated keys and odd numbers."""
+    """The parsed body, or the very bytes, which alone can show repeated keys and odd numbers; or a decoding.codec.Encoded."""
     patch_type: str = ""
-    """json, merge, strategic or apply; the body of an apply is the parsed YAML."""
+    """json, merge, strategic or apply; the body of an apply is parsed, or in YAML, an Encoded."""
     options: Mapping[str, str | Sequence[str]] = NO_OPTIONS
     """The query: fieldValidation, dryRun, fieldManager and the rest."""
     name: str = ""
@@ -45,9 +60,18 @@ class Request(NamedTuple):
     resource: str = "pods"
     """The resource as messages name it."""
     reviewers: Reviewers | None = None
-    """Who is asked about the write on its way; nobody, where there is no server around the engine."""
-    complaints: Sequence[str] = ()
-    """Of the body of an apply: what a strict reader of YAML has against it, line by line."""
+    """Admission of the write, instead of the engine's own; None for that, or for no admission at all."""
+    admitted_as: str = ""
+    """The resource that admission sees, where it is another one without a subresource: ``bindings``."""
+    user: User = ADMIN
+    webhooks: Webhooks | None = None
+    """Admission webhooks, which the engine's admission calls at their place; None without a server around the engine."""
+    ranges: Ranges | None = None
+    """What Services get addresses and node ports from; None for a cluster without flags and without other Services."""
+    namespace_labels: Mapping[str, str] = NO_LABELS
+    """The labels of the namespace, for kinds whose rules look at them; otherwise those of the world count."""
+    registry: str = ""
+    """The folder of a custom resource's objects in the storage, as messages about preconditions show it."""
 
 
 class Store(NamedTuple):
@@ -77,7 +101,27 @@ class StoreBudget(NamedTuple):
     budget: dict[str, Any]
 
 
-Effect = Store | Remove | StoreBudget
+class StoreOther(NamedTuple):
+    """Write this object of another kind: a quota that the request is charged to."""
+
+    resource: str
+    """The resource as messages name it."""
+    obj: dict[str, Any]
+
+
+class Claim(NamedTuple):
+    """The object takes what no other object of its kind may have: an address, a port."""
+
+    name: str
+
+
+class Release(NamedTuple):
+    """The object gives back what it has claimed."""
+
+    name: str
+
+
+Effect = Store | Remove | StoreBudget | StoreOther | Claim | Release
 
 
 class Answer(NamedTuple):
@@ -88,3 +132,19 @@ class Answer(NamedTuple):
     warnings: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
     """In order; none for a refused request, a dry run, or a write that changes nothing."""
+    view: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    """What the body shows of the stored object, where it is not the object itself: its Scale."""
+
+    def in_order(self, type_name: str, types: Types) -> Answer:
+        """The same with the keys of its objects in the order in which they are printed."""
+        other = self.view is not None or self.body.get("kind") == "Status"
+        body = self.body if other else key_order.ordered(self.body, type_name, types)
+        effects = tuple([_in_order(effect, self.body, body, type_name, types) for effect in self.effects])
+        return self._replace(body=body, effects=effects)
+
+
+def _in_order(effect: Effect, body: Pod, ordered: Pod, type_name: str, types: Types) -> Effect:
+    """What is stored and what is answered stay the same object."""
+    if not isinstance(effect, Store):
+        return effect
+    return Store(ordered if effect.pod is body else key_order.ordered(effect.pod, type_name, types))

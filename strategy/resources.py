@@ -1,11 +1,11 @@
-"""What a pod asks for as a whole: its containers' resources taken together, and pod-level resources."""
+"""Aggregate pod resources: the containers' requests and limits, and pod-level resources."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from strategy import quantity
-from strategy.quantity import Quantity
+from podstrat.strategy.formats import quantity
+from podstrat.strategy.formats.quantity import Quantity
 
 Spec = dict[str, Any]
 Totals = dict[str, Quantity]

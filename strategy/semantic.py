@@ -1,11 +1,11 @@
-"""Whether two values mean the same: quantities by value, absent lists and maps like empty ones, everything else to the letter."""
+"""Semantic equality: quantities by value, absent lists and maps equal to empty ones, everything else exactly."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from strategy import quantity
-from strategy.types import Field, Types
+from podstrat.strategy.api.types import Field, Types
+from podstrat.strategy.formats import quantity
 
 
 def equal(a: Any, b: Any, type_name: str, types: Types) -> bool:
@@ -22,6 +22,11 @@ def equal(a: Any, b: Any, type_name: str, types: Types) -> bool:
         if x != y and key in fields and not _member(x, y, fields[key], types):
             return False
     return True
+
+
+def same(a: Any, b: Any, field: Field, types: Types) -> bool:
+    """Whether two values mean the same as a field."""
+    return a == b or _member(a, b, field, types)
 
 
 def _member(a: Any, b: Any, field: Field, types: Types) -> bool:

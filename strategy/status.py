@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from strategy.errors import ApiError
+from podstrat.strategy.context import Pod
+from podstrat.strategy.errors import ApiError
+from podstrat.strategy.kinds.kind import Kind
 
 
 def failure(error: ApiError) -> dict[str, Any]:
@@ -25,5 +27,13 @@ def failure(error: ApiError) -> dict[str, Any]:
 
 
 def success(code: int) -> dict[str, Any]:
-    """The Status of a request whose answer is no object: a binding, an eviction."""
+    """The Status of a successful request that returns no object: a binding, an eviction."""
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code}
+
+
+def deleted(kind: Kind, obj: Pod) -> dict[str, Any]:
+    """The Status of a delete that has removed an object of one of the kinds that are not answered with themselves."""
+    meta = obj["metadata"]
+    named = {"name": meta.get("name", ""), "group": kind.group, "kind": kind.plural, "uid": meta.get("uid", "")}
+    details = {key: value for key, value in named.items() if value}
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}

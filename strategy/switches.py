@@ -1,4 +1,4 @@
-"""What the design documents ask for beyond the released server, each behind a switch of our own that is off by default.
+"""Switches for what the design documents ask beyond the released server; all off by default.
 
 docs/differences.md has the table: what the document says, what the server does, what we do.
 """
@@ -22,5 +22,5 @@ def checked(names: Iterable[str]) -> frozenset[str]:
     chosen = frozenset(names)
     for name in sorted(chosen):
         if name not in SWITCHES:
-            raise SwitchError(f"unknown switch {name!r}; there are {', '.join(SWITCHES)}")
+            raise SwitchError(f"unknown switch {name!r}; choose one of {', '.join(SWITCHES)}")
     return chosen

@@ -2,8 +2,42 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tools import bare_names
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # Shells start what they run in the background deaf to Ctrl-C, and whatever a test starts would inherit that.
+    # Shells start background jobs with SIGINT ignored, and whatever a test starts would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes says more about the machine than about us.
+settings.register_profile("podstrat", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("podstrat")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        bare_names.install()  # the environment is the controller's
+    else:
+        descriptor, record = tempfile.mkstemp(prefix="podstrat-bare-names-")
+        os.close(descriptor)
+        bare_names.watch(Path(record))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A room imported under its bare name, in whatever process of the session, fails the session."""
+    if hasattr(session.config, "workerinput"):
+        return
+    record = Path(os.environ[bare_names.RECORD])
+    imports = record.read_text()
+    record.unlink()
+    if imports:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        print(f"\nrooms imported under their bare names; import podstrat.NAME instead:\n{imports}")

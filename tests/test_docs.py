@@ -12,7 +12,16 @@ PAGES = [page for page in (ROOT / "docs").glob("*.md") if "```python" in page.re
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
-def test_examples_run(page: Path) -> None:
+def test_examples_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert blocks
     exec(compile("\n".join(blocks), str(page), "exec"), {"__name__": "example"})
+
+
+def test_quoted_code_is_in_the_source() -> None:
+    page = (ROOT / "docs" / "adding-a-rule.md").read_text()
+    blocks = re.findall(r"here in `(.*?)`:\n\n```text\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == page.count("```text")
+    for path, code in blocks:
+        assert code in (ROOT / path).read_text(), path

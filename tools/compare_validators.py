@@ -1,10 +1,12 @@
-"""Compares offline checks with a real API server: the refused pods that each catches, and the accepted ones that each refuses.
+"""Compares offline checks with a real API server: the refused objects that each catches, and the accepted ones that each refuses.
 
-    python tools/compare_validators.py
+    python -m tools.compare_validators
 
-The pods are those of the recorded create requests of one release: requests of one step, answered with 201, 400 or 422. Left out
-are those whose answer depends on more than the pod: on query parameters, or on the namespace in the URL. Other checks than ours
-take part where they are installed; kubernetes-validate looks at a pod for some 30 ms, so that it takes minutes.
+There is a table for pods, one for workloads, and one for the kinds that pods point at. The objects are those of the recorded
+create requests of one release: requests of one step, answered with 201, 400 or 422. Left out are those whose answer depends on
+more than the object: on query parameters, on the content type, or on the namespace in the URL; and of kinds other than the pod
+what is sent as text, or as another kind. Other checks than ours take part where they are installed; kubernetes-validate looks at
+a pod for some 30 ms, so that it takes minutes.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from strategy.engine import Engine
-from strategy.verbs import NAMESPACE_DIFFERS
-from tests.conformance.recorded import BASES, edited, recordings
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.verbs.incoming import NAMESPACE_DIFFERS
+from podstrat.strategy.workloads import EVERY
+from tests.conformance.recorded import BASES, edited, kind_recordings, recordings
 
 RELEASE = "1.37"
 PACKAGE = "kubernetes-validate"
@@ -47,17 +50,26 @@ class Score(NamedTuple):
 
 
 def main() -> int:
-    every = list(samples())
-    print("| check | refused pods caught | accepted pods refused |\n|---|---|---|")
-    ours = score(podstrat(), every)
-    print(ours.row("podstrat"), flush=True)
+    right = [
+        _table("pods", list(samples())),
+        _table("workloads", list(of_kinds(f"workloads-full-{RELEASE}"))),
+        _table("objects of other kinds", list(of_kinds(f"kinds-{RELEASE}"))),
+    ]
     if importlib.util.find_spec("kubernetes_validate") is None:
         print(f"\n{PACKAGE} is not installed: pip install {PACKAGE}")
-    else:
+    return 0 if all(right) else 1
+
+
+def _table(what: str, every: list[Sample]) -> bool:
+    """Prints how each check does; whether ours is always right."""
+    print(f"\n| check | refused {what} caught | accepted {what} refused |\n|---|---|---|")
+    ours = score(podstrat(), every)
+    print(ours.row("podstrat"), flush=True)
+    if importlib.util.find_spec("kubernetes_validate") is not None:
         for strict in (False, True):
             name, check = kubernetes_validate(strict)
             print(score(check, every).row(name), flush=True)
-    return 0 if ours.caught == ours.refused and not ours.false_alarms else 1
+    return ours.caught == ours.refused and not ours.false_alarms
 
 
 def samples() -> Iterator[Sample]:
@@ -67,6 +79,18 @@ def samples() -> Iterator[Sample]:
         is_create = len(case["steps"]) == 1 and step["do"] == "create" and "query" not in step
         if is_create and want["code"] in (201, 400, 422) and want["body"].get("message") != NAMESPACE_DIFFERS:
             yield Sample(_pod(step), want["code"] == 201)
+
+
+def of_kinds(name: str) -> Iterator[Sample]:
+    """The samples of a recording of other kinds."""
+    recording = next(each for each in kind_recordings() if each.name == name)
+    for case in recording.cases():
+        step, want = case["steps"][0], case["want"][0]
+        is_create = len(case["steps"]) == 1 and step["do"] == "create" and not {"query", "raw", "ctype"} & step.keys()
+        if not is_create or not isinstance(step["body"], dict) or step["body"].get("kind") != case["kind"]:
+            continue
+        if want["code"] in (201, 400, 422) and want["body"].get("message") != NAMESPACE_DIFFERS:
+            yield Sample(step["body"], want["code"] == 201)
 
 
 def _pod(step: dict[str, Any]) -> Any:
@@ -86,7 +110,12 @@ def score(refuses: Refuses, every: list[Sample]) -> Score:
 
 def podstrat() -> Refuses:
     engine = Engine(RELEASE)
-    return lambda pod: not engine.create(pod).ok
+
+    def refuses(obj: Any) -> bool:
+        is_other = isinstance(obj, dict) and obj.get("kind") in EVERY
+        return not (engine.create_object(obj) if is_other else engine.create(obj)).ok
+
+    return refuses
 
 
 def kubernetes_validate(strict: bool) -> tuple[str, Refuses]:

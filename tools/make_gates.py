@@ -1,4 +1,4 @@
-"""Makes strategy/tables/gates.json: every feature gate's history, which of them touch pods, and which a server wants on together.
+"""Makes strategy/gates/history.json: the history of every feature gate, which touch pods, and which a server wants on together.
 
     python tools/make_gates.py
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 SOURCES = Path(__file__).parent / "upstream"
-TABLE = Path(__file__).parent.parent / "strategy" / "tables" / "gates.json"
+TABLE = Path(__file__).parent.parent / "strategy" / "gates" / "history.json"
 
 Stage = list[Any]
 History = dict[str, list[Stage]]

@@ -2,8 +2,10 @@
 
     python tools/make_internal.py
 
-The source, tools/upstream/internal-field-order.json, lists the internal Go structs of 1.36 and 1.37 as they are declared. The
-table of the first release is whole; that of a later one holds only the structs that differ from the release before. A row is
+The sources are tools/upstream/internal-field-order.json, which lists the internal Go structs of pods of 1.36 and 1.37 as they are
+declared, and internal-field-order-kinds.json.gz, which has those of the other kinds, every release of them, with what they embed
+spread out. The table of the first release is whole; that of a later one holds only the structs that differ from the release
+before. A row is
 
     [Go name, JSON key, zero value]            a scalar, a list or a map of scalars
     [Go name, JSON key, zero value, struct]    a struct, a pointer to one or a list of them
@@ -13,18 +15,23 @@ and a Go name of "" means that the fields of the struct stand among those around
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
 from typing import Any
 
 SOURCE = Path(__file__).parent / "upstream" / "internal-field-order.json"
-TABLES = Path(__file__).parent.parent / "strategy" / "tables"
+KINDS = Path(__file__).parent / "upstream" / "internal-field-order-kinds.json.gz"
+TABLES = Path(__file__).parent.parent / "strategy" / "api" / "tables"
 
 Fields = list[list[str]]
 Structs = dict[str, Fields]
 Table = dict[str, list[list[Any]]]
 
+META = ("v1.Condition", "v1.LabelSelector")
+WIRE = ("v1.", "v1alpha3.", "runtime.")
+RAW = "runtime.RawExtension"
 ZERO = {
     "bool": False,
     "int32": 0,
@@ -36,6 +43,7 @@ ZERO = {
 
 RENAMED = {
     ("AzureDiskVolumeSource", "DataDiskURI"): "diskURI",
+    ("ServiceSpec", "ClusterIPs"): "clusterIPs",
     ("GlusterfsVolumeSource", "EndpointsName"): "endpoints",
     ("ISCSIVolumeSource", "DiscoveryCHAPAuth"): "chapAuthDiscovery",
     ("ISCSIVolumeSource", "SessionCHAPAuth"): "chapAuthSession",
@@ -46,6 +54,14 @@ RENAMED = {
     ("RBDVolumeSource", "RadosUser"): "user",
     ("VolumeSource", "CephFS"): "cephfs",
     ("VolumeSource", "StorageOS"): "storageos",
+    ("resource.DeviceAttribute", "IntValue"): "int",
+    ("resource.DeviceAttribute", "BoolValue"): "bool",
+    ("resource.DeviceAttribute", "StringValue"): "string",
+    ("resource.DeviceAttribute", "VersionValue"): "version",
+    ("resource.DeviceAttribute", "IntValues"): "ints",
+    ("resource.DeviceAttribute", "BoolValues"): "bools",
+    ("resource.DeviceAttribute", "StringValues"): "strings",
+    ("resource.DeviceAttribute", "VersionValues"): "versions",
 }
 
 _ACRONYM = re.compile(r"[A-Z]+s?$|[A-Z]+(?=[A-Z][a-z])|[A-Z]")
@@ -53,15 +69,17 @@ _ACRONYM = re.compile(r"[A-Z]+s?$|[A-Z]+(?=[A-Z][a-z])|[A-Z]")
 
 def main() -> None:
     for release, text in texts().items():
-        (TABLES / f"internal-{release}.json").write_text(text)
+        (TABLES / release / "internal.json").write_text(text)
 
 
 def texts() -> dict[str, str]:
     """The text of each release's file."""
     before: Table = {}
     made = {}
+    others = kinds()
     for release, structs in releases().items():
-        table = {name: rows(name, structs) for name in sorted(structs)}
+        every = {**others[release], **structs}
+        table = {name: rows(name, every) for name in sorted(every)}
         changed = [f'"{name}":{compact(table[name])}' for name in table if table[name] != before.get(name)]
         made[release] = "{\n" + ",\n".join(changed) + "\n}\n"
         before = table
@@ -87,6 +105,24 @@ def releases() -> dict[str, Structs]:
     return {"1.34": of_1_34, "1.35": of_1_35, "1.36": of_1_36, "1.37": source["v1.37.0-rc.1"]}
 
 
+def kinds() -> dict[str, Structs]:
+    """The structs of the other kinds of every release. Those of meta/v1 print as on the wire, so they have no rows."""
+    source: dict[str, dict[str, Fields | None]] = json.loads(gzip.decompress(KINDS.read_bytes()))
+    return {
+        ".".join(release.lstrip("v").split(".")[:2]): {
+            name: _with_metadata(fields) for name, fields in structs.items() if fields and not name.startswith(WIRE)
+        }
+        for release, structs in source.items()
+    }
+
+
+def _with_metadata(fields: Fields) -> Fields:
+    """Fields of which those of the embedded metadata, which alone have JSON names, stand for it as one."""
+    if fields[0][0][0].isupper():
+        return [field[:2] for field in fields]
+    return [["", "metav1.ObjectMeta"], *([name, go_type] for name, go_type, *_ in fields if name[0].isupper())]
+
+
 def without(fields: Fields, name: str) -> Fields:
     return [field for field in fields if field[0] != name]
 
@@ -108,7 +144,11 @@ def rows(struct: str, structs: Structs) -> list[list[Any]]:
 def shape(go_type: str, structs: Structs) -> list[Any]:
     """The zero value of a Go type, and the struct that it is made of, if any."""
     item = go_type.removeprefix("*").removeprefix("[]")
-    held = [bare(item)] if item in structs or item.startswith("metav1.") else []
+    if item == RAW:
+        return [None, bare(RAW.removeprefix("runtime."))]
+    held = [bare(item)] if item in structs or item.startswith("metav1.") or item in META else []
+    if item.startswith("map[string]") and item.removeprefix("map[string]") in structs:
+        held = [f"map {item.removeprefix('map[string]')}"]
     if go_type.startswith(("*", "[]", "map[")):
         return [None, *held]
     # Every other name is a string type.
@@ -116,7 +156,7 @@ def shape(go_type: str, structs: Structs) -> list[Any]:
 
 
 def bare(go_type: str) -> str:
-    return go_type.removeprefix("metav1.")
+    return go_type.removeprefix("metav1.").removeprefix("v1.")
 
 
 def json_key(name: str) -> str:

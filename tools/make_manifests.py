@@ -16,8 +16,10 @@ SOURCES = {
     "development": "overlays/development",
     "production": "overlays/production",
     "cert-manager": "overlays/cert-manager",
+    "complete": "overlays/complete",
     "monitoring": "monitoring",
     "installer": "installer",
+    "audit": "audit",
 }
 
 

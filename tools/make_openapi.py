@@ -16,11 +16,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "tools" / "upstream"
-PUBLISHED = ROOT / "apiserver" / "published"
+PUBLISHED = ROOT / "apiserver" / "publishing" / "published"
 
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "src"))
 
-from strategy.types import RELEASES  # noqa: E402
+from podstrat.strategy.api.types import RELEASES  # noqa: E402
 
 
 def main() -> None:

@@ -2,9 +2,10 @@
 
     python tools/make_schema.py
 
-The sources are tools/upstream/openapi-pod-*.json.gz: the OpenAPI v3 schemas of the Pod and of every type in it, as an API server
-of the release serves them at /openapi/v3/api/v1, without the descriptions. A table has a line for each type that has something to
-say, and a text for each field that is not as most are:
+The sources are tools/upstream/openapi-pod-*.json.gz and openapi-extra-*.json.gz: the OpenAPI v3 schemas of the Pod, of the other
+kinds that the engine has rules for and of every type in them, as an API server of the release serves them below /openapi/v3,
+without the descriptions. A table has a line for each type that has something to say, and a text for each field that is not as
+most are:
 
     "env": "map name=\\"\\""      a list whose items are told apart by a key; after the key its default, if it has one
     "finalizers": "set"         a list of scalars in which each stands once
@@ -24,11 +25,11 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "tools" / "upstream"
-TABLES = ROOT / "strategy" / "tables"
+TABLES = ROOT / "strategy" / "api" / "tables"
 
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "src"))
 
-from strategy import types  # noqa: E402
+from podstrat.strategy.api import types  # noqa: E402
 
 LIST_TYPE, MAP_TYPE, KEYS = "x-kubernetes-list-type", "x-kubernetes-map-type", "x-kubernetes-list-map-keys"
 STRATEGY = "x-kubernetes-patch-strategy"
@@ -41,14 +42,18 @@ def main() -> None:
 
 
 def path(release: str) -> Path:
-    return TABLES / f"schema-{release}.json"
+    return TABLES / release / "schema.json"
 
 
 def text(release: str) -> str:
     """The text of a release's table: one type a line."""
-    source = json.loads(gzip.decompress((SOURCES / f"openapi-pod-{release}.json.gz").read_bytes()))
-    schemas = {_name(key): schema for key, schema in source.items()}
-    made = {name: row(name, schemas) for name in sorted(_reachable("Pod", schemas))}
+    schemas: Schemas = {}
+    for source in (f"openapi-pod-{release}", f"openapi-extra-{release}", f"openapi-apiextensions-{release}"):
+        published = json.loads(gzip.decompress((SOURCES / f"{source}.json.gz").read_bytes()))
+        schemas.update({_name(key): schema for key, schema in published.items()})
+    policies = json.loads((SOURCES / "openapi-policies.json").read_text())
+    schemas.update({_name(key): schema for key, schema in policies.items()})
+    made = {name: row(name, schemas) for name in sorted(schemas) if "properties" in schemas[name]}
     check(made.keys(), schemas, types.load(release))
     lines = (f"{json.dumps(name)}: {json.dumps(said)}" for name, said in made.items() if said)
     return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -91,29 +96,22 @@ def check(names: Any, schemas: Schemas, table: types.Types) -> None:
             raise ValueError(f"{name}: the sources differ in {sorted(published ^ declared)}")
 
 
-def _reachable(name: str, schemas: Schemas) -> set[str]:
-    found, waiting = set[str](), [name]
-    while waiting:
-        name = waiting.pop()
-        if name in found or "properties" not in schemas[name]:
-            continue
-        found.add(name)
-        for member in schemas[name]["properties"].values():
-            for part in (member, member.get("items"), member.get("additionalProperties")):
-                if part and (target := _reference(part)):
-                    waiting.append(target)
-    return found
-
-
 def _reference(schema: dict[str, Any]) -> str:
     """The type that a schema refers to: at once, or as the only member of allOf, where it has a default."""
     if len(schema.get("allOf", ())) == 1:
         schema = schema["allOf"][0]
-    return _name(schema.get("$ref", ""))
+    reference: str = schema.get("$ref", "")
+    return _name(reference.rpartition("/")[2])
 
 
 def _name(key: str) -> str:
-    return key.rpartition(".")[2]
+    """The name of a published type in the types table: those of groups other than core carry the group's first word."""
+    *package, name = key.split(".")
+    group = package[3] if package[:3] == ["io", "k8s", "api"] else "core"
+    if package[2] == "apiextensions-apiserver":
+        group = "apiextensions"
+    # The types that a Job borrows from scheduling.k8s.io/v1alpha3 stand in the table without a group.
+    return name if group == "core" or package[-1] == "v1alpha3" else f"{group}.{name}"
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     python tools/make_zipapp.py [--output dist/podstrat.pyz]
 
-It holds what check, diff, explain, matrix, status and gates need, with PyYAML's part in Python. When it is first run it unpacks
-itself into the user's cache: there Python keeps compiled modules, and later starts are as fast as those of an installed package.
-The same sources give the same bytes.
+It holds what check, diff, explain, matrix, status and gates need, with PyYAML's part in Python and jsonpatch. When it is first
+run it unpacks itself into the user's cache: there Python keeps compiled modules, and later starts are as fast as those of an
+installed package. The same sources give the same bytes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("podstrat", "strategy", "goyaml")
+PACKAGE = ROOT / "src" / "podstrat"
+ROOMS = ("strategy", "goyaml", "kubeclient", "cel")
+"""Those that the offline commands need."""
 SHEBANG = b"#!/usr/bin/env python3\n"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -34,7 +36,7 @@ ID = "{id}"
 
 
 def unpacked(home):
-    """The directory with the modules; made under another name first, so that nobody sees half of it."""
+    """The directory with the modules; built under another name first, then renamed atomically."""
     import shutil
     import tempfile
     import zipfile
@@ -108,16 +110,21 @@ def archive() -> bytes:
 
 
 def contents() -> Iterator[tuple[str, bytes]]:
-    """The packages with their data, PyYAML, and the licences of both."""
+    """The packages with their data, PyYAML and jsonpatch, and the licences of all."""
     import yaml
 
-    for package in PACKAGES:
-        yield from _tree(ROOT / package, package)
+    yield from _tree(PACKAGE, "podstrat")
+    for room in ROOMS:
+        yield from _tree(PACKAGE / room, f"podstrat/{room}")
     home = Path(yaml.__file__).parent
     for path in sorted(home.glob("*.py")):
         yield f"yaml/{path.name}", path.read_bytes()
     for path in sorted(home.parent.glob("[Pp]y[Yy][Aa][Mm][Ll]-*.dist-info/**/LICENSE")):
         yield "yaml/LICENSE", path.read_bytes()
+    for name in ("jsonpatch", "jsonpointer"):
+        yield f"{name}.py", (home.parent / f"{name}.py").read_bytes()
+        for path in sorted(home.parent.glob(f"{name}-*.dist-info/**/LICENSE*")):
+            yield f"{name}.LICENSE", path.read_bytes()
     yield "LICENSE", (ROOT / "LICENSE").read_bytes()
 
 

@@ -1,7 +1,7 @@
 """Takes out every error and every warning of the engine in turn, and names those that no test misses.
 
-    python tools/mutate.py                                  all of strategy/; minutes on two cores
-    python tools/mutate.py --only strategy/rules/ports.py   one file or folder (may be given several times)
+    python -m tools.mutate                                  all of strategy/; minutes on two cores
+    python -m tools.mutate --only strategy/rules/ports.py   one file or folder (may be given several times)
 
 A site is found in the syntax tree, not in a list: in a generator of errors every `yield`, and every `yield from`, which calls
 another rule; in a generator of messages or warnings every text; and whatever is added to `warnings`. All modules are compiled
@@ -25,6 +25,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
@@ -33,11 +34,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 
-from tests.conformance.recorded import Recording, recordings
+from tests.conformance.recorded import Recording, kind_recordings, recordings
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = "strategy"
-TEXTS_IN = (f"{PACKAGE}/rules/", f"{PACKAGE}/warn/", f"{PACKAGE}/templates.py")
+PACKAGE = "podstrat.strategy"
+FOLDER = "strategy"
+TEXTS_IN = (f"{FOLDER}/kinds/", f"{FOLDER}/rules/", f"{FOLDER}/warn/", f"{FOLDER}/workloads.py")
 """Where a generator of strings is one of messages; elsewhere it may be one of paths."""
 TESTS = ("tests/strategy", "tests/test_docs.py")
 ENOUGH = 97
@@ -161,8 +163,8 @@ def _made_by(node: ast.FunctionDef, path: str) -> str:
     returns = ast.unparse(node.returns) if node.returns else ""
     if returns in ("Errors", "Iterator[FieldError]") or returns.startswith("Finds["):
         return "error"
-    if returns == "Warnings" or (returns == "Iterator[str]" and path.startswith(TEXTS_IN)):
-        return "message" if path.startswith(f"{PACKAGE}/rules/") else "warning"
+    if returns == "Warnings" or (returns in ("Iterator[str]", "Iterable[str]") and path.startswith(TEXTS_IN)):
+        return "message" if path.startswith(f"{FOLDER}/rules/") else "warning"
     return ""
 
 
@@ -188,9 +190,12 @@ class Program:
         """From now on the package is imported with its switches."""
         if PACKAGE in sys.modules:
             raise RuntimeError(f"{PACKAGE} has been imported already")
-        for file in sorted((ROOT / PACKAGE).rglob("*.py")):
+        for file in sorted((ROOT / FOLDER).rglob("*.py")):
             self.add(file.relative_to(ROOT).as_posix(), file.read_text())
         sys.meta_path.insert(0, _Finder(self))
+        # All at once: what pytest finds unimported of a plugin's package it would load by itself, without switches.
+        for path in self.code:
+            import_module(".".join(("podstrat", *Path(path).with_suffix("").parts)).removesuffix(".__init__"))
 
 
 class _Finder(MetaPathFinder):
@@ -198,7 +203,7 @@ class _Finder(MetaPathFinder):
         self.program = program
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if name.partition(".")[0] != PACKAGE:
+        if name != PACKAGE and not name.startswith(f"{PACKAGE}."):
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and isinstance(spec.loader, SourceFileLoader):
@@ -212,7 +217,7 @@ class _Loader(SourceFileLoader):
         self.program = program
 
     def get_code(self, fullname: str) -> CodeType:
-        return self.program.code[Path(self.path).relative_to(ROOT).as_posix()]
+        return self.program.code[Path(self.path).resolve().relative_to(ROOT).as_posix()]
 
     def exec_module(self, module: ModuleType) -> None:
         vars(module).update(self.program.names())
@@ -222,7 +227,7 @@ class _Loader(SourceFileLoader):
 # ---- the recorded cases --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Chosen(Recording):
     """Some cases of a file."""
 
@@ -237,7 +242,7 @@ class Cases:
 
     def __init__(self, switches: Switches) -> None:
         self.switches = switches
-        self.recordings = {recording.name: recording for recording in recordings()}
+        self.recordings = {recording.name: recording for recording in (*recordings(), *kind_recordings())}
         self.reaching: dict[int, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
         self.kinds: dict[int, set[str]] = defaultdict(set)
 
@@ -275,7 +280,7 @@ class Cases:
 
         for name, cases in self.reaching.get(site.number, {}).items():
             recording = self.recordings[name]
-            chosen = Chosen(name, recording.version, recording.gates, recording.objects, cases)
+            chosen = Chosen(name, recording.version, recording.gates, recording.objects, recording.namespace, chosen=cases)
             if not all(verdict.whole for verdict in replay.verdicts(chosen)):
                 return False
         return all(verdict.whole for kind in self.kinds.get(site.number, ()) for verdict in workloads.verdicts(kind))
@@ -386,7 +391,9 @@ def survey(switches: Switches, sites: Sequence[Site]) -> int:
     tests = Tests(switches, left)
     if left:
         print(f"{len(left)} sites that no recorded case misses; now the tests", flush=True)
-        if code := pytest.main([*TESTS, "-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:cov"], plugins=[tests]):
+        # The warning is about podstrat, the plugin's package: it has been imported with its switches, and is to stay so.
+        quiet = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:cov", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+        if code := pytest.main([*TESTS, *quiet], plugins=[tests]):
             return int(code)
         noticed |= dict.fromkeys(tests.noticed, "tests")
     _print_table(noticed)

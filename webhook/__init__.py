@@ -1,1 +1,1 @@
-"""The admission webhook: reviews in, answers out. No pod rule lives here."""
+"""The admission webhook: AdmissionReview in, AdmissionReview out. Pod rules live in podstrat.strategy."""

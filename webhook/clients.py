@@ -1,4 +1,4 @@
-"""Who may call: where client certificates are required, the names that they may have."""
+"""Authorization of callers: the common names that client certificates may have."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import ssl
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from certs.issuing import identity
-from strategy.errors import ApiError
-from webhook.handler import PHASES, Application, refused
+from podstrat.certs.issuing import identity
+from podstrat.strategy.errors import ApiError
+from podstrat.webhook.app import Application, send
+from podstrat.webhook.handler import PHASES, error_reply
 
 
-class NotKnown(ApiError):
+class UnknownClient(ApiError):
     code = 403
     reason = "Forbidden"
 
 
-class Known:
-    """Reviews are answered to those whose certificate has one of the names; everything else to everybody."""
+class AllowedClients:
+    """WSGI middleware: reviews require a client certificate with one of these common names, other paths do not."""
 
     def __init__(self, application: Application, names: Iterable[str]) -> None:
         self._application = application
@@ -25,15 +26,15 @@ class Known:
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
         if environ.get("PATH_INFO") in PHASES:
-            name = _shown(environ.get("gunicorn.socket"))
+            name = _common_name(environ.get("gunicorn.socket"))
             if name not in self._names:
-                reply = refused(NotKnown(f"the client certificate is {name!r}'s, who is not expected here"))
-                start_response(*reply.start())
-                return (reply.body,)
+                return send(
+                    error_reply(UnknownClient(f"the client certificate's common name {name!r} is not allowed")), start_response
+                )
         return self._application(environ, start_response)
 
 
-def _shown(connection: Any) -> str:
-    """The common name in the certificate of a connection."""
+def _common_name(connection: Any) -> str:
+    """The common name in the client certificate of a connection."""
     certificate = connection.getpeercert(binary_form=True) if isinstance(connection, ssl.SSLSocket) else None
     return identity(certificate)[0] if certificate else ""

@@ -1,18 +1,18 @@
-"""JSON Patch (RFC 6902), written by hand: as many operations as there are edits at the most, and none that would not apply."""
+"""JSON Patch (RFC 6902) from edits: at most one operation an edit, and only operations that apply."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from strategy.admission import ABSENT, Edit, in_order
-from strategy.field import Place
+from podstrat.strategy.field import Place
+from podstrat.strategy.review.edits import ABSENT, Edit, in_order
 
 Operation = dict[str, Any]
 
 
 def operations(value: Any, edits: Iterable[Edit]) -> list[Operation]:
-    """The operations that carry out edits on a value, one after the other. What is so already needs none."""
+    """The operations that apply edits to a value, in order. Edits without effect need none."""
     made: dict[Place, Operation] = {}
     for edit in in_order(edits):
         _add(made, value, edit)
@@ -25,7 +25,7 @@ def _add(made: dict[Place, Operation], value: Any, edit: Edit) -> None:
     for depth, step in enumerate(place[:-1], 1):
         inner = _at(holder, step)
         if inner is None:
-            # There is nothing to hold it: nothing to remove, and the holder to be made with what it holds.
+            # The parent is absent: nothing to remove, and the parent is added together with the value.
             if wanted is not ABSENT and isinstance(holder, dict):
                 _make(made, place, depth, wanted)
             return
@@ -51,7 +51,7 @@ def _at(holder: Any, step: str | int) -> Any:
 
 
 def _make(made: dict[Place, Operation], place: Place, depth: int, wanted: Any) -> None:
-    """Adds the holder that is missing, or puts the value into the one that an earlier operation adds."""
+    """Adds the absent parent, or puts the value into the one that an earlier operation adds."""
     at = place[:depth]
     operation = made.setdefault(at, {"op": "add", "path": pointer(at), "value": {}})
     holder = operation["value"]

@@ -1,4 +1,4 @@
-"""AdmissionReview, admission.k8s.io/v1: what the server asks, and what it is answered. Fields that are not known are kept."""
+"""AdmissionReview (admission.k8s.io/v1), request and response. Unknown fields are kept."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GroupVersionResource(_Model):
 
 
 class UserInfo(_Model):
-    """Who asks."""
+    """The user of the request."""
 
     username: str = ""
     uid: str = ""
@@ -37,10 +37,10 @@ class UserInfo(_Model):
 
 
 class Request(_Model):
-    """One request to the API server, on its way to the store."""
+    """An AdmissionRequest."""
 
     uid: str
-    """Names this review, and goes back with the answer."""
+    """Identifies the review; the response repeats it."""
     kind: GroupVersionKind
     resource: GroupVersionResource
     sub_resource: str = ""
@@ -55,12 +55,12 @@ class Request(_Model):
 
 
 class Response(_Model):
-    """What becomes of the request."""
+    """An AdmissionResponse."""
 
     uid: str
     allowed: bool
     status: dict[str, Any] | None = None
-    """The Status that a refused client gets."""
+    """The Status that the client of a denied request gets."""
     patch: str | None = None
     """A JSON Patch, in base64."""
     patch_type: str | None = None
@@ -78,6 +78,6 @@ class Review(_Model):
 
 
 def answer(response: Response) -> bytes:
-    """The body of an answer."""
+    """The body of a response."""
     review = Review(api_version=API_VERSION, kind=KIND, response=response)
     return review.model_dump_json(by_alias=True, exclude_none=True).encode()

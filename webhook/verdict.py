@@ -1,4 +1,4 @@
-"""What the concerns find about one request, collected: edits, warnings, refusals; and the response that comes of them."""
+"""The verdict on one request: edits, warnings and denials of all concerns, and the AdmissionResponse made of them."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from strategy import errors, status
-from strategy.admission import Edit, Reviewed
-from strategy.field import FieldError
-from webhook import patch
-from webhook.review import Request, Response
+from podstrat.strategy import errors, kinds, status
+from podstrat.strategy.field import FieldError
+from podstrat.strategy.review.edits import Edit, edited
+from podstrat.strategy.review.reviewed import Reviewed
+from podstrat.webhook import patch
+from podstrat.webhook.review import Request, Response
 
 WARNING_LENGTH = 256
-"""What the server lets pass of a warning for certain; it may cut longer ones."""
+"""The API server may truncate warnings that are longer."""
 WARNINGS_LENGTH = 4096
-"""And of all warnings of one response together."""
+"""The limit for all warnings of one response."""
 MOST_CAUSES = 256
-# Made once: making it takes longer than what it is needed for.
+# Built once: building an encoder takes longer than encoding a patch.
 _encoded = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Verdict:
-    """On one request. A concern adds to it, and never takes anything away."""
+    """The verdict on one request. Concerns add to it and never remove anything."""
 
     __slots__ = ("denials", "edits", "notes", "request", "reviewed", "warnings")
 
@@ -34,11 +35,11 @@ class Verdict:
         self.warnings: list[str] = []
         self.denials: list[errors.ApiError] = []
         self.notes: dict[str, str] = {}
-        """For the server's audit log."""
+        """Audit annotations."""
 
     @property
     def name(self) -> str:
-        """The pod's name, as far as it has one."""
+        """The pod's name, or its generateName; empty if it has neither."""
         metadata = (self.request.object or {}).get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         for name in (self.request.name, metadata.get("name"), metadata.get("generateName")):
@@ -47,43 +48,43 @@ class Verdict:
         return ""
 
     def edit(self, edits: list[Edit]) -> None:
-        """Does something to the pod before the next concern sees it."""
+        """Edits the pod; the next concern sees the result."""
         if edits:
             self.edits += edits
-            self.reviewed = self.reviewed.edited(edits)
+            self.reviewed = edited(self.reviewed, edits)
 
     def invalid(self, found: Iterable[FieldError]) -> None:
-        """Refuses the pod for what is wrong with its fields, if anything is."""
+        """Denies the request if there are field errors."""
         if listed := list(found):
-            self.denials.append(errors.invalid_pod(self.name, listed, self.reviewed.ctx.version))
+            self.denials.append(errors.invalid(kinds.POD, self.name, listed, self.reviewed.ctx.version))
 
     def forbidden(self, found: Iterable[FieldError]) -> None:
-        """Refuses the request for who sent it, if anything is found."""
+        """Denies the request as forbidden to this user if there are field errors."""
         if listed := list(found):
             denial = errors.Forbidden("pods", self.name, joined(listed))
             denial.details = {**(denial.details or {}), "causes": causes(listed)}
             self.denials.append(denial)
 
     def response(self) -> tuple[Response, int]:
-        """The response, and how many operations its patch has."""
-        told: dict[str, Any] = {"uid": self.request.uid, "allowed": not self.denials}
+        """The response, and the number of its patch operations."""
+        fields: dict[str, Any] = {"uid": self.request.uid, "allowed": not self.denials}
         operations: list[patch.Operation] = []
         if self.denials:
-            told["status"] = refusal(self.denials)
+            fields["status"] = refusal(self.denials)
         elif self.edits:
             operations = patch.operations(self.request.object, self.edits)
             if operations:
-                told["patch_type"] = "JSONPatch"
-                told["patch"] = base64.b64encode(_encoded(operations).encode()).decode()
+                fields["patch_type"] = "JSONPatch"
+                fields["patch"] = base64.b64encode(_encoded(operations).encode()).decode()
         if self.warnings:
-            told["warnings"] = fitting(self.warnings)
+            fields["warnings"] = fitting(self.warnings)
         if self.notes:
-            told["audit_annotations"] = self.notes
-        return Response(**told), len(operations)
+            fields["audit_annotations"] = self.notes
+        return Response(**fields), len(operations)
 
 
 def joined(found: Sequence[FieldError]) -> str:
-    """Faults in one text, as the server writes them."""
+    """Field errors as one message, in the API server's form."""
     texts = list(dict.fromkeys(map(str, found)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
@@ -93,20 +94,20 @@ def causes(found: Sequence[FieldError]) -> list[dict[str, str]]:
 
 
 def refusal(denials: Sequence[errors.ApiError]) -> dict[str, Any]:
-    """One Status for all denials: the first one's code, everybody's words and causes."""
-    told = status.failure(denials[0])
+    """One Status for all denials: the code of the first, the messages and causes of all."""
+    failure = status.failure(denials[0])
     if len(denials) > 1:
-        told["message"] = "; ".join(dict.fromkeys(each.message for each in denials))
+        failure["message"] = "; ".join(dict.fromkeys(each.message for each in denials))
         every = [cause for each in denials for cause in (each.details or {}).get("causes", ())]
         if every:
-            told["details"] = {**told.get("details", {}), "causes": every}
-    if len(told.get("details", {}).get("causes", ())) > MOST_CAUSES:
-        told["details"] = {**told["details"], "causes": told["details"]["causes"][:MOST_CAUSES]}
-    return told
+            failure["details"] = {**failure.get("details", {}), "causes": every}
+    if len(failure.get("details", {}).get("causes", ())) > MOST_CAUSES:
+        failure["details"] = {**failure["details"], "causes": failure["details"]["causes"][:MOST_CAUSES]}
+    return failure
 
 
 def fitting(warnings: Iterable[str]) -> list[str]:
-    """Warnings that the server passes on whole: each of a fair length, all together not too long, none twice."""
+    """Warnings within the API server's limits: each one truncated, all together bounded, without duplicates."""
     kept: list[str] = []
     left = WARNINGS_LENGTH - WARNING_LENGTH
     distinct = list(dict.fromkeys(warnings))

@@ -1,29 +1,70 @@
-"""The worker process: gunicorn's own with threads, with an end that nobody notices and patience that has an end."""
+"""gunicorn worker on the connection layer: graceful shutdown, replacement when stuck, and WSGI for complete requests.
+
+gunicorn's master replaces a worker whose heartbeat is older than review_seconds: SIGABRT, and SIGKILL a second later. A heartbeat
+has the time at which the worker's longest active review began, or the present time if there is none. So it grows old when the
+event loop does not run (the interpreter lock is held) and when a review does not end (other threads run). The other reviews of
+such a worker are answered in the last second, or their connections are closed.
+"""
 
 from __future__ import annotations
 
-import errno
+import os
+import re
 import ssl
 import threading
-from typing import Any
+import time
+from typing import Any, cast
 
+from gunicorn.http import errors as http_errors
+from gunicorn.http import get_parser
 from gunicorn.workers.gthread import ThreadWorker
+
+from podstrat.strategy import errors
+from podstrat.webhook.app import head
+from podstrat.webhook.connections import Connection, Limits, Loop, State
+from podstrat.webhook.handler import BODY_LIMIT, PHASES, ReadTimeout, error_reply
+from podstrat.webhook.supervisor import Supervisor
+
+PATH = re.compile(rb"[A-Z]+ ([^ ?\r\n]*)")
 
 
 class Worker(ThreadWorker):
-    """Serves each request in a thread."""
+    """A process of gunicorn. Threads and WSGI are gthread's; connections are the loop's."""
 
     app: Any
+    loop: Loop
+    supervisor: Supervisor | None = None
+    """Set in the supervising process, which serves no reviews."""
+
+    # ---- heartbeat -------------------------------------------------------------------------------------
+
+    def notify(self) -> None:
+        now = time.monotonic()
+        oldest = self.app.limiter.oldest
+        since = now if oldest is None else min(now, oldest)
+        os.utime(self.tmp.fileno(), (since, since))
+        if self.supervisor is None:
+            self.app.heartbeats.beat()
+
+    def handle_abort(self, sig: int, frame: Any) -> None:
+        """A review is past its deadline: no new connections, answer the others, until SIGKILL."""
+        self.app.probes.drain()
+        self._end()
+
+    # ---- shutdown --------------------------------------------------------------------------------------
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Told to stop: first not ready any more, then, when no endpoint leads here, no new connections; then the end.
+        """SIGTERM: not ready while endpoints are updated, then no new connections, then exit.
 
-        In between every answer closes its connection, so that whoever calls goes elsewhere with the next request.
+        Meanwhile every response closes its connection, so that clients reconnect to another replica.
         """
-        if self.app.health.draining:
+        if self.supervisor is not None:
+            self.supervisor.drain()
+            return
+        if self.app.probes.draining:
             self._end()
             return
-        self.app.health.drain()
+        self.app.probes.drain()
         timer = threading.Timer(self.app.settings.drain_seconds, self._end)
         timer.daemon = True
         timer.start()
@@ -32,67 +73,89 @@ class Worker(ThreadWorker):
         self._end()
 
     def _end(self) -> None:
-        self.method_queue.defer(self._let_idle_ones_go)
-        super().handle_exit(0, None)
+        self.alive = False
+        if self.supervisor is not None:
+            self.supervisor.end()
+        else:
+            self.loop.later(lambda: None)
 
-    def _let_idle_ones_go(self) -> None:
-        for connection in (*self.keepalived_conns, *self.pending_conns):
-            connection.timeout = 0
+    def run(self) -> None:
+        if self.supervisor is not None:
+            self.supervisor.run()
+        else:
+            self._serve()
 
-    def handle(self, conn: Any) -> Any:
-        """In a thread. A connection that ends is closed here: gunicorn would wait for its client where it accepts others."""
-        kept = super().handle(conn)
-        if not kept:
-            conn.close(graceful=not _gave_up(conn))
-            conn.close = _nothing
-        return kept
+    def _serve(self) -> None:
+        settings = self.app.settings
+        limits = Limits(
+            settings.connections,
+            settings.handshakes,
+            handshake_seconds=settings.handshake_seconds,
+            read_seconds=settings.read_seconds,
+            body=BODY_LIMIT,
+            discarded=4 * BODY_LIMIT,
+        )
+        self.loop = Loop(self.sockets, self, self.tpool, limits, self)
+        self.loop.start()
+        while self.alive and self.is_parent_alive():
+            self.notify()
+            self.loop.turn(1.0)
+        self.loop.end()
+        deadline = time.monotonic() + self.app.settings.grace_seconds
+        while self.loop.open and time.monotonic() < deadline:
+            self.notify()
+            self.loop.turn(0.1)
+        self.tpool.shutdown(wait=False)
+        self.loop.close()
+        self.app.heartbeats.end(os.getpid())
 
-    def handle_request(self, req: Any, conn: Any) -> Any:
-        if self.app.health.draining:
-            req.force_close()
-        # What is left of a body on which we gave up is not waited for once more.
-        return super().handle_request(req, conn) and not _gave_up(conn)
+    # ---- metrics of the loop ----------------------------------------------------------------------------
 
+    def connections(self, counts: dict[State, int]) -> None:
+        self.app.metrics.connections(counts)
+        self.app.metrics.queue(self.app.limiter.active, self.app.limiter.queued)
 
-def _gave_up(conn: Any) -> bool:
-    return getattr(conn.sock, "gave_up", False)
+    def evicted(self, limit: str) -> None:
+        self.app.metrics.evicted(limit)
 
+    def handshake_failed(self, reason: str) -> None:
+        self.app.metrics.handshake_failed(reason)
 
-def _nothing(graceful: bool = False) -> None:
-    """In place of closing what is closed."""
+    # ---- for the loop ------------------------------------------------------------------------------------
 
+    def context(self) -> ssl.SSLContext:
+        context: ssl.SSLContext = self.app.certificate.files.context()
+        return context
 
-class GaveUp(ConnectionResetError):
-    """On a client that stopped in the middle. To gunicorn it is one that has left, and not worth a traceback."""
+    def serve(self, conn: Connection, request: bytes) -> bool:
+        """Runs in a thread."""
+        parsed = None
+        try:
+            parsed = next(get_parser(self.cfg, iter([request]), conn.client))
+            if self.app.probes.draining:
+                parsed.force_close()
+            return bool(self.handle_request(parsed, cast(Any, conn)))
+        except http_errors.NoMoreData:
+            return False
+        except StopIteration:
+            return False
+        except OSError:
+            # The client has gone.
+            return False
+        except Exception as error:
+            self.handle_error(parsed, conn.sock, conn.client, error)
+            return False
 
-    def __init__(self) -> None:
-        super().__init__(errno.ECONNRESET, "the client stopped in the middle")
-
-
-def patient(seconds: float) -> type[ssl.SSLSocket]:
-    """Sockets that give up on a client which stops in the middle: a thread that waits for ever is one thread less."""
-
-    class Patient(ssl.SSLSocket):
-        gave_up = False
-
-        def setblocking(self, flag: bool) -> None:
-            # gunicorn waits for new requests elsewhere; where it asks to wait here, it is in the middle of one.
-            self.settimeout(seconds if flag else 0.0)
-
-        def do_handshake(self, block: bool = False) -> None:
-            # Until now it has the patience of the plain socket that it was made from, which has no end.
-            self.settimeout(seconds)
-            try:
-                super().do_handshake(block)
-            except TimeoutError:
-                self.gave_up = True
-                raise GaveUp from None
-
-        def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
-            try:
-                return super().recv(buflen, flags)
-            except TimeoutError:
-                self.gave_up = True
-                raise GaveUp from None
-
-    return Patient
+    def rejection(self, request: bytes, code: int) -> bytes:
+        """Counted like every request that ends without a decision."""
+        error: errors.ApiError
+        if code == 408:
+            error = ReadTimeout("timeout while reading the request")
+        else:
+            error = errors.TooLarge(f"Request entity too large: limit is {BODY_LIMIT}")
+        path = PATH.match(request)
+        phase = PHASES.get(path[1].decode("latin-1")) if path is not None else None
+        if phase is not None:
+            self.app.metrics.failed(phase, code)
+        reply = error_reply(error)
+        return head(reply) + reply.body

@@ -1,1 +1,1 @@
-"""Admission: who is asked about a write before it is stored. Webhooks that are registered, and rules for nodes."""
+"""Admission: namespace lifecycle, NodeRestriction, and the registered webhooks. Runs before a write is stored."""

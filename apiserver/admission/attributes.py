@@ -1,14 +1,14 @@
-"""A write as admission sees it: who does what to which object."""
+"""Admission attributes of a write: operation, object, resource, user."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from apiserver import subresources
-from apiserver.auth import User
-from apiserver.kinds import NAMESPACE, Kind
-from strategy.reviewers import Asked
+from podstrat.apiserver import subresources
+from podstrat.apiserver.auth import User
+from podstrat.apiserver.kinds import NAMESPACE, Kind
+from podstrat.strategy.verbs.reviewers import Asked
 
 Object = dict[str, Any]
 
@@ -39,7 +39,7 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """All that webhooks are told, and that their rules and conditions look at."""
+    """What webhooks are sent, and what their rules and conditions are evaluated on."""
 
     kind: Triple
     resource: Triple

@@ -1,4 +1,4 @@
-"""Calling webhooks: HTTPS to an address that a configuration names, with connections kept, and a deadline for all of it."""
+"""The webhook client: HTTPS with keep-alive connections and one deadline for the whole call."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from apiserver.admission import handshakes
-from strategy.gotext import quote
+from podstrat.apiserver.admission import handshakes
+from podstrat.strategy.formats.go import quote
 
 Object = dict[str, Any]
 Address = tuple[str, int]
@@ -249,7 +249,7 @@ def _dialled(address: Address, deadline: float) -> socket.socket:
 
 
 def _shown_leaf(address: Address, deadline: float) -> bytes | None:
-    """The certificate of a server, whoever it is: only to say what is wrong with it."""
+    """The certificate of a server, unverified: only to explain why it was rejected."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
@@ -261,7 +261,7 @@ def _shown_leaf(address: Address, deadline: float) -> bytes | None:
 
 @lru_cache(64)
 def _context(bundle: str) -> ssl.SSLContext:
-    """TLS that believes the authorities of a bundle, and nobody else; or those of this machine, where there is no bundle."""
+    """A TLS context that trusts the CA bundle alone or, without one, the system's CAs."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.sslsocket_class = _Socket
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -308,7 +308,7 @@ _REFUSALS = {
 
 
 def _refused(code: int, body: bytes, media: str) -> str:
-    """What an answer is called that is no success.
+    """The error text of a response that is not a success.
 
     Upstream: NewGenericServerResponse
     """

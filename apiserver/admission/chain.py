@@ -1,7 +1,7 @@
-"""Everybody who is asked about one write, in the server's order: nodes' rules, webhooks that change, webhooks that judge.
+"""The webhooks of one write, called at their place in the admission chain of the engine.
 
-Webhooks that change are asked one after the other. If one of them has changed the object, those that were asked before it and
-want to know are asked once more, and that is all: there is no third round. Webhooks that judge are asked all at once.
+Mutating webhooks are called one after the other. If one of them changed the object, earlier ones with reinvocationPolicy IfNeeded
+are called once more; there is no third round. Validating webhooks are called in parallel.
 """
 
 from __future__ import annotations
@@ -12,19 +12,22 @@ import time
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from apiserver.admission import attributes as attributes_of
-from apiserver.admission import calling, matching, nodes, patches, review
-from apiserver.admission.attributes import Attributes, Subject
-from apiserver.admission.calling import Caller
-from apiserver.admission.configurations import Hook
-from apiserver.admission.gate import Admission, First, is_exempt
-from apiserver.admission.matching import Invocation
-from apiserver.admission.refusals import Denied, Internal, NotCalled, no_dry_run
-from strategy import errors, gotext, shape
-from strategy.reviewers import Asked, Read
+from podstrat.apiserver.admission import attributes as attributes_of
+from podstrat.apiserver.admission import calling, matching, patches, review
+from podstrat.apiserver.admission.attributes import Attributes, Subject
+from podstrat.apiserver.admission.calling import Caller
+from podstrat.apiserver.admission.configurations import Hook
+from podstrat.apiserver.admission.gate import Admission
+from podstrat.apiserver.admission.matching import Invocation
+from podstrat.apiserver.admission.refusals import Denied, Internal, NotCalled, no_dry_run
+from podstrat.strategy import errors
+from podstrat.strategy.decoding import codec
+from podstrat.strategy.formats import go
+from podstrat.strategy.patch import explained
+from podstrat.strategy.verbs.reviewers import Asked
 
 Object = dict[str, Any]
 
@@ -63,40 +66,31 @@ class Called:
 
 
 class Chain:
-    """Everybody who is asked about one write. What they say besides yes and no is kept here."""
+    """The webhooks of one write, with the calls, warnings and audit annotations that they made."""
 
-    def __init__(self, admission: Admission, subject: Subject, first: First) -> None:
+    def __init__(self, admission: Admission, subject: Subject) -> None:
         self._admission = admission
         self._subject = subject
-        self._first = first
+        self._mutation: _Mutation | None = None
         self.annotations: dict[str, str] = {}
         """What the audit log of the real server would say."""
         self.calls: list[Called] = []
 
-    def change(self, asked: Asked, read: Read) -> tuple[Object | None, Sequence[str]]:
-        """Upstream: reinvoker.Admit"""
-        turn = _Mutation(self, self._admission, attributes_of.of(self._subject, asked), read)
+    def mutate(self, asked: Asked, number: int) -> tuple[bool, Sequence[str]]:
+        """Upstream: mutatingDispatcher.Dispatch"""
+        if number == 0 or self._mutation is None:
+            self._mutation = _Mutation(self, self._admission, attributes_of.of(self._subject, asked))
+        mutation = self._mutation
+        mutation.warnings = []
         try:
-            for number in (0, 1):
-                self._in_tree(turn.attributes)
-                if not is_exempt(self._subject.kind):
-                    turn.round(number)
-                if not turn.again:
-                    break
+            changed = mutation.round(number)
         except errors.ApiError as error:
-            error.warnings = (*turn.warnings, *error.warnings)
+            error.warnings = (*mutation.warnings, *error.warnings)
             raise
-        return turn.attributes.new, turn.warnings
+        return changed, mutation.warnings
 
-    def _in_tree(self, attributes: Attributes) -> None:
-        self._first(attributes)
-        if self._admission.node_restriction:
-            nodes.check(attributes, self._admission.store)
-
-    def confirm(self, asked: Asked) -> Sequence[str]:
+    def validate(self, asked: Asked) -> Sequence[str]:
         """Upstream: validatingDispatcher.Dispatch"""
-        if is_exempt(self._subject.kind):
-            return ()
         admission = self._admission
         attributes = attributes_of.of(self._subject, asked)
         asked_for = (matching.invocation(hook, attributes, admission.labels) for hook in admission.configurations.validating())
@@ -137,7 +131,7 @@ class Chain:
             warnings += verdict.warnings
 
     def opens(self, hook: Hook, failed: NotCalled, key: str) -> bool:
-        """Whether the write goes on without a webhook that could not be asked."""
+        """Whether failurePolicy Ignore lets the write continue without a webhook that could not be called."""
         log.warning("Failed calling webhook, failing %s %s: %s", "open" if hook.fails_open else "closed", hook.name, failed)
         if hook.fails_open:
             self.annotations[FAILED_OPEN + key] = hook.name
@@ -150,11 +144,10 @@ class _Mutation:
     Upstream: mutatingDispatcher.Dispatch, webhookReinvokeContext
     """
 
-    def __init__(self, chain: Chain, admission: Admission, attributes: Attributes, read: Read) -> None:
+    def __init__(self, chain: Chain, admission: Admission, attributes: Attributes) -> None:
         self._chain = chain
         self._admission = admission
         self._hooks = admission.configurations.mutating()
-        self._read = read
         self.attributes = attributes
         self.warnings: list[str] = []
         self.again: set[str] = set()
@@ -162,7 +155,9 @@ class _Mutation:
         self._asked: set[str] = set()
         """Those who were asked, and want to know if the object changes later on."""
 
-    def round(self, number: int) -> None:
+    def round(self, number: int) -> bool:
+        """Asks them in turn; whether one of them changed the object."""
+        changed = False
         wanted, labels = self.again, self._admission.labels
         for index, hook in enumerate(self._hooks):
             invocation = matching.invocation(hook, self.attributes, labels)
@@ -177,13 +172,15 @@ class _Mutation:
                 if not self._chain.opens(hook, failed, MUTATION + key):
                     raise Internal(str(failed)) from None
             finally:
-                told = {"configuration": hook.configuration, "webhook": hook.name, "mutated": called.changed}
-                self._chain.annotations[MUTATION + key] = json.dumps(told, separators=(",", ":"))
+                note = {"configuration": hook.configuration, "webhook": hook.name, "mutated": called.changed}
+                self._chain.annotations[MUTATION + key] = json.dumps(note, separators=(",", ":"))
             if called.changed:
+                changed = True
                 self.again = self.again | self._asked
                 self._asked = set()
             if hook.again:
                 self._asked.add(hook.uid)
+        return changed
 
     def _ask(self, invocation: Invocation, called: Called, key: str) -> None:
         hook = invocation.hook
@@ -201,20 +198,20 @@ class _Mutation:
             raise _failed(called, f"received undecodable patch in webhook response: {error}") from None
         if not called.patch:
             return
-        new = self.attributes.new
-        if new is None:
+        draft = self.attributes.asked.draft
+        if draft is None:
             words = "attempted to modify the object, which is not supported for this operation"
-            raise Internal(f"admission webhook {gotext.quote(hook.name)} {words}")
+            raise Internal(f"admission webhook {go.quote(hook.name)} {words}")
         if verdict.patch_type != review.PATCH_TYPE:
-            raise _failed(called, f"unsupported patch type {gotext.quote(verdict.patch_type)}")
+            raise _failed(called, f"unsupported patch type {go.quote(verdict.patch_type)}")
         try:
-            made, called.changed = self._read(patches.apply(new, verdict.patch, called.patch, self._admission.version), new)
-        except (patches.Inapplicable, shape.DecodeError) as error:
+            patched = explained.apply(draft.printed(), called.patch, self._admission.version, verdict.patch)
+            called.changed = draft.replace(patched)
+        except (explained.Inapplicable, codec.DecodeError) as error:
             called.error = str(error)
             raise Internal(str(error)) from None
-        told = {"configuration": hook.configuration, "webhook": hook.name, "patch": called.patch, "patchType": review.PATCH_TYPE}
-        self._chain.annotations[PATCH + key] = json.dumps(told, separators=(",", ":"))
-        self.attributes = replace(self.attributes, asked=self.attributes.asked._replace(new=made))
+        note = {"configuration": hook.configuration, "webhook": hook.name, "patch": called.patch, "patchType": review.PATCH_TYPE}
+        self._chain.annotations[PATCH + key] = json.dumps(note, separators=(",", ":"))
 
 
 class _Judgement(NamedTuple):
@@ -235,7 +232,7 @@ def _judgement(invocation: Invocation, attributes: Attributes, caller: Caller) -
 
 
 def _verdict(invocation: Invocation, attributes: Attributes, caller: Caller, called: Called, *, mutating: bool) -> review.Verdict:
-    """One webhook is asked.
+    """Calls one webhook.
 
     Upstream: callAttrMutatingHook, callHook
     """

@@ -1,62 +1,43 @@
-"""Match conditions: expressions in CEL about a request. The library is imported when the first one is met."""
+"""Match conditions of webhooks: CEL expressions over a request. CEL is imported with the first."""
 
 from __future__ import annotations
 
-import importlib
-import re
-from collections.abc import Mapping
-from functools import cache, lru_cache
 from typing import Any
 
-from apiserver.admission.refusals import Internal
+from podstrat import cel
+from podstrat.apiserver.admission.refusals import Internal
+from podstrat.cel.library import authorizer
+from podstrat.strategy.rules import expressions
 
-VARIABLES = ("object", "oldObject", "request")
-LIBRARY = ("cel_expr_python.cel", "cel_expr_python.ext.ext_optional", "cel_expr_python.ext.ext_strings")
-KEPT = 1000
-"""How many expressions are kept ready."""
+BUDGET = 2_500_000
+"""The steps that all conditions of a webhook may take together.
 
-_NO_KEY = re.compile(r'NOT_FOUND: Key not found in map : "(.*)"')
+Upstream: RuntimeCELCostBudgetMatchConditions
+"""
+NO_AUTHORIZER = {
+    "authorizer": authorizer.authorizer(None),
+    "authorizer.requestResource": authorizer.resource_check(None, "", ""),
+}
+"""Nothing decides here who may do what."""
+
+
+def budget() -> cel.Budget:
+    """The steps of all conditions of one webhook."""
+    return cel.Budget(BUDGET)
 
 
 class Fault(Exception):
     """An expression that has no answer for this request; the text is the server's."""
 
 
-def holds(expression: str, variables: Mapping[str, Any]) -> bool:
-    """Whether an expression is true of a request."""
-    program = _compiled(expression)
-    if isinstance(program, str):
-        raise Fault(f"compilation error: {program}")
+def holds(expression: str, variables: dict[str, Any], budget: cel.Budget) -> bool:
+    """Whether an expression is not false of a request."""
     try:
-        result = program.eval(data=variables).value()
-    except RuntimeError as error:
-        # The library gives up after ten thousand steps; the server has a budget of its own.
-        result = error
-    if isinstance(result, bool):
-        return result
-    text = str(result)
-    if found := _NO_KEY.fullmatch(text):
-        text = f"no such key: {found[1]}"
-    raise Fault(f"expression '{expression}' resulted in error: {text}")
-
-
-@lru_cache(KEPT)
-def _compiled(expression: str) -> Any:
-    """The expression ready to run; or, as text, what is wrong with it."""
-    try:
-        program = _environment().compile(expression)
-        return program if program.return_type().name() == "BOOL" else "must evaluate to bool"
-    except RuntimeError as error:
-        text = str(error).removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]")
-        return f"compilation failed: {text}"
-
-
-@cache
-def _environment() -> Any:
-    try:
-        cel, optional, strings = map(importlib.import_module, LIBRARY)
-    except ModuleNotFoundError:
-        text = "a webhook has matchConditions, and the package cel-expr-python, which reads them, is missing"
-        raise Internal(f"{text}: pip install 'podstrat[serve]'") from None
-    variables = dict.fromkeys(VARIABLES, cel.Type.DYN)
-    return cel.NewEnv(variables=variables, extensions=[optional.ExtOptional(), strings.ExtStrings()])
+        program = expressions.compiled(expression, expressions.CONDITION, params=False)
+        return program.evaluate({**NO_AUTHORIZER, "namespaceObject": None, **variables}, budget) is not False
+    except cel.CompileError as error:
+        raise Fault(f"compilation error: {error}") from None
+    except (cel.EvaluationError, cel.OutOfBudget) as error:
+        raise Fault(f"expression '{expression}' resulted in error: {error}") from None
+    except cel.MissingLibrary as error:
+        raise Internal(f"a webhook has matchConditions: {error}") from None

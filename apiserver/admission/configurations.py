@@ -1,4 +1,4 @@
-"""The webhooks that are registered: read from the v1 configurations in the store, in the order in which they are called."""
+"""The registered webhooks: read from the v1 configurations in the store, in calling order."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apiserver.kinds import BY_KIND, Kind
-from apiserver.store import Entry, Store
+from podstrat.apiserver.kinds import BY_KIND, Kind
+from podstrat.apiserver.storage.store import Entry, Store
 
 Object = dict[str, Any]
 
@@ -40,7 +40,7 @@ class Hook:
     versions: Sequence[str]
     """The versions of AdmissionReview that it takes."""
     again: bool
-    """Whether it is asked once more when others have changed the object after it."""
+    """Whether it is called again when a later webhook changed the object: reinvocationPolicy IfNeeded."""
     conditions: tuple[str, ...]
     """Expressions in CEL that must all hold."""
 

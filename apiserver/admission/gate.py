@@ -1,30 +1,34 @@
-"""Whether anybody is to be asked about a write. Where nobody is, which is the rule, nothing more is imported."""
+"""Admission of one server: its plugins, and its webhooks, whose client is imported when the first one is registered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from apiserver.admission.attributes import Attributes, Subject
-from apiserver.admission.configurations import REGISTRATION, Configurations
-from apiserver.kinds import NAMESPACE, Kind
-from apiserver.store import Store
-from strategy import errors
-from strategy.context import Version
+from podstrat.apiserver.admission.attributes import Subject
+from podstrat.apiserver.admission.configurations import REGISTRATION, Configurations
+from podstrat.apiserver.admission.store_world import StoreWorld
+from podstrat.apiserver.kinds import NAMESPACE, Kind
+from podstrat.apiserver.storage.store import Store
+from podstrat.strategy import errors
+from podstrat.strategy.admission import Admission as PluginAdmission
+from podstrat.strategy.admission import Settings
+from podstrat.strategy.admission.authorization import reviewed
+from podstrat.strategy.admission.plugins import beyond
+from podstrat.strategy.admission.settings import Verdict
+from podstrat.strategy.context import Version
 
 if TYPE_CHECKING:
-    from apiserver.admission.calling import Caller
-    from apiserver.admission.chain import Chain
-
-First = Callable[[Attributes], None]
-"""What must be true of a write before anybody is asked; raises if it is not."""
+    from podstrat.apiserver.admission.calling import Caller
+    from podstrat.apiserver.admission.chain import Chain
 
 
 class Admission:
-    """Who is asked about the writes of one server.
+    """Admission of one server.
 
     ``resolve`` says where names are found that no name server knows, services above all: ``{"web.default.svc": (host, port)}``.
+    ``plugins`` says which admission plugins run; without it those that a default server has beyond the strategies are off.
     """
 
     def __init__(
@@ -33,27 +37,36 @@ class Admission:
         version: Version,
         *,
         resolve: Mapping[str, tuple[str, int]] | None = None,
-        node_restriction: bool = False,
+        plugins: Settings | None = None,
     ) -> None:
         self.store = store
         self.version = version
         self.configurations = Configurations(store)
-        self.node_restriction = node_restriction
+        self.plugins = plugins or Settings(disable=beyond(version))
         self._resolve = dict(resolve or {})
 
     @cached_property
     def caller(self) -> Caller:
-        from apiserver.admission.calling import Caller
+        from podstrat.apiserver.admission.calling import Caller
 
         return Caller(self._resolve)
 
-    def chain(self, subject: Subject, first: First) -> Chain | None:
-        """Those to be asked about a write; None if there is nobody."""
-        if not self.node_restriction and (is_exempt(subject.kind) or not self.configurations.any()):
-            return None
-        from apiserver.admission.chain import Chain
+    def over_the_store(self) -> PluginAdmission:
+        """The admission plugins, for the engine."""
+        world, settings = StoreWorld(self.store), self.plugins
 
-        return Chain(self, subject, first)
+        def authorize(spec: Mapping[str, Any]) -> Verdict:
+            return Verdict(reviewed(settings.authorization_mode, world, spec))
+
+        return PluginAdmission(world, settings if settings.authorize is not None else settings._replace(authorize=authorize))
+
+    def chain(self, subject: Subject) -> Chain | None:
+        """The webhooks of a write; None if none is registered."""
+        if is_exempt(subject.kind) or not self.configurations.any():
+            return None
+        from podstrat.apiserver.admission.chain import Chain
+
+        return Chain(self, subject)
 
     def close(self) -> None:
         """Hangs up on all webhooks."""

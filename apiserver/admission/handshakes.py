@@ -1,4 +1,4 @@
-"""Why a TLS handshake failed, in the words of the server's own library."""
+"""Errors of TLS handshakes in the words of Go's crypto/tls and x509."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def _about(leaf: bytes, code: int, host: str) -> str:
         now = datetime.now(UTC)
         after = now > certificate.not_valid_after_utc
         limit = certificate.not_valid_after_utc if after else certificate.not_valid_before_utc
-        told = f"current time {_time(now)} is {'after' if after else 'before'} {_time(limit)}"
-        return f"x509: certificate has expired or is not yet valid: {told}"
+        times = f"current time {_time(now)} is {'after' if after else 'before'} {_time(limit)}"
+        return f"x509: certificate has expired or is not yet valid: {times}"
     return _not_for(certificate, host)
 
 

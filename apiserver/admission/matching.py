@@ -1,16 +1,16 @@
-"""Which webhooks a write concerns: rules, selectors, match conditions."""
+"""Which webhooks a write matches: rules, selectors, match conditions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from apiserver.admission import conditions, review
-from apiserver.admission.attributes import Attributes, Triple
-from apiserver.admission.configurations import Hook
-from apiserver.kinds import KINDS
-from apiserver.selectors import label_selector_of
-from strategy import errors
+from podstrat.apiserver.admission import review
+from podstrat.apiserver.admission.attributes import Attributes, Triple
+from podstrat.apiserver.admission.configurations import Hook
+from podstrat.apiserver.kinds import KINDS
+from podstrat.apiserver.listing.selectors import label_selector_of
+from podstrat.strategy import errors
 
 Object = dict[str, Any]
 Labels = Callable[[str], dict[str, str]]
@@ -21,7 +21,7 @@ NAMESPACES = Triple("", "v1", "namespaces")
 
 
 class Invocation(NamedTuple):
-    """A webhook that is to be asked, and as what it is told the object."""
+    """A webhook to be called, and the kind and resource that it is sent."""
 
     hook: Hook
     kind: Triple
@@ -120,19 +120,22 @@ def _by_namespace(hook: Hook, attributes: Attributes, labels: Labels) -> bool:
 
 
 def _by_conditions(found: Invocation, attributes: Attributes) -> bool:
-    """All conditions hold. One that does not counts more than one that cannot be told.
+    """Whether all conditions hold. A false one takes precedence over one that fails to evaluate.
 
     Upstream: matcher.Match
     """
+    from podstrat.apiserver.admission import conditions
+
     variables = {
         "object": attributes.new,
         "oldObject": attributes.old,
         "request": review.about(attributes, found.kind, found.resource),
     }
     faults = []
+    budget = conditions.budget()
     for expression in found.hook.conditions:
         try:
-            if not conditions.holds(expression, variables):
+            if not conditions.holds(expression, variables, budget):
                 return False
         except conditions.Fault as fault:
             faults.append(str(fault))

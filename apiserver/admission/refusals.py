@@ -1,11 +1,11 @@
-"""How the server words it when a webhook refuses, or cannot be asked."""
+"""Errors of webhooks that deny a request or cannot be called, in the words of kube-apiserver."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from strategy import errors
-from strategy.gotext import quote
+from podstrat.strategy import errors
+from podstrat.strategy.formats.go import quote
 
 
 class Internal(errors.ApiError):

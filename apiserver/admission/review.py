@@ -1,4 +1,4 @@
-"""AdmissionReview v1 and v1beta1: the question that a webhook is asked, and what its answer may be."""
+"""AdmissionReview v1 and v1beta1: the request sent to a webhook, and the validation of its response."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from apiserver.admission.attributes import Attributes, Triple
-from strategy import gotext, scheme, shape, types
+from podstrat.apiserver.admission.attributes import Attributes, Triple
+from podstrat.strategy.api import types
+from podstrat.strategy.decoding import codec, scheme
+from podstrat.strategy.formats import go
 
 Object = dict[str, Any]
 
@@ -59,7 +61,7 @@ class Verdict:
 
 
 def version(offered: Sequence[str]) -> str:
-    """The first of the versions that a webhook takes that there is; Unusable if there is none.
+    """The first supported version of those that a webhook accepts; Unusable without one.
 
     Upstream: CreateAdmissionObjects
     """
@@ -118,18 +120,18 @@ def decoded(body: bytes, version: str) -> Object:
     Upstream: the LegacyCodec of NewClientManager
     """
     try:
-        value = shape.parse(body) if body.lstrip().startswith(b"{") else _yaml(body)
-        named = shape.named_as(value, KIND, f"{GROUP}/{version}")
+        value = codec.parse(body) if body.lstrip().startswith(b"{") else _yaml(body)
+        named = codec.named_as(value, KIND, f"{GROUP}/{version}")
         if (named.group, named.version, named.kind) != (GROUP, version, KIND):
             raise Unusable(_another(named, version))
         return _decoder().decode(value, KIND).value
-    except shape.DecodeError as error:
+    except codec.DecodeError as error:
         raise Unusable(error.message) from None
 
 
 def _yaml(body: bytes) -> Any:
     # Hardly ever needed: a webhook that is down often has a proxy with a page of HTML.
-    import goyaml
+    from podstrat import goyaml
 
     try:
         return goyaml.load(body).value
@@ -137,11 +139,11 @@ def _yaml(body: bytes) -> Any:
         raise Unusable(f"yaml: {error.message}") from None
 
 
-def _another(named: shape.Named, version: str) -> str:
-    """What is said of something that is no review, or one in another version."""
+def _another(named: codec.Named, version: str) -> str:
+    """The error for a response that is not an AdmissionReview of the expected version."""
     is_review = named.kind == KIND and named.group == GROUP and named.version in VERSIONS
     if is_review or scheme.has_options(named.api_version, named.kind):
-        return shape.unknown_conversion(f"{named.version}.{named.kind}", f"{version}.{KIND}")
+        return codec.unknown_conversion(f"{named.version}.{named.kind}", f"{version}.{KIND}")
     return scheme.unregistered(named.kind, named.group, named.version, SCHEME)
 
 
@@ -168,7 +170,7 @@ def verdict(answer: Object, uid: str, version: str, mutating: bool) -> Verdict:
 
 def _fits(answer: Object, response: Object, uid: str) -> None:
     if response.get("uid", "") != uid:
-        raise Unusable(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(response.get('uid', ''))}")
+        raise Unusable(f"expected response.uid={go.quote(uid)}, got {go.quote(response.get('uid', ''))}")
     kind, api_version = answer.get("kind", ""), answer.get("apiVersion", "")
     if (kind, api_version) != (KIND, f"{GROUP}/v1"):
         # A version without a group is printed behind a slash.
@@ -199,5 +201,5 @@ def _patch(response: Object) -> bytes:
 
 
 @cache
-def _decoder() -> shape.Decoder:
-    return shape.Decoder(types.load(types.RELEASES[-1]).with_types(_TYPES))
+def _decoder() -> codec.Decoder:
+    return codec.Decoder(types.load(types.RELEASES[-1]).with_types(_TYPES))

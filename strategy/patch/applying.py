@@ -1,4 +1,4 @@
-"""The three kinds of patches: a stored object and the body of a patch request in, the patched object out, before it is decoded.
+"""JSON, merge and strategic merge patches: the stored object and a patch in, the patched object out, before decoding.
 
 ``apply`` is the one entry for the three kinds. A verb that also wants the complaints about the patch itself, or the
 answer for a result that does not decode, takes ``result``.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strategy import errors
-from strategy.context import Version
-from strategy.patch import body as bodies
-from strategy.patch import jsonpatch, merge, strategic
-from strategy.patch.refusals import undecodable
-from strategy.patch.unstructured import Unconvertible, convert
+from podstrat.strategy import errors
+from podstrat.strategy.context import Version
+from podstrat.strategy.patch import body as bodies
+from podstrat.strategy.patch import jsonpatch, merge, strategic
+from podstrat.strategy.patch.refusals import undecodable
+from podstrat.strategy.patch.unstructured import Unconvertible, convert
 
 if TYPE_CHECKING:
-    from strategy.types import Types
+    from podstrat.strategy.api.types import Types
 
 
 class Patched(NamedTuple):

@@ -1,4 +1,4 @@
-"""The body of a patch request: bytes in, the patch out, or the server's words for what is wrong with it."""
+"""Parses and checks the body of a patch request, with the server's errors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from strategy import errors, gotext, jsontext
-from strategy.context import V1_37, Version
-from strategy.walk import MOST_STRICT, described
+from podstrat.strategy import errors
+from podstrat.strategy.context import V1_37, Version
+from podstrat.strategy.decoding import codec, jsontext
+from podstrat.strategy.decoding.walk import MOST_STRICT, described
+from podstrat.strategy.formats import go
 
 BYTES = (bytes, bytearray, memoryview)
 
@@ -19,7 +21,7 @@ MAX_OPERATIONS = 10000
 
 _OP_MEMBERS = frozenset(("op", "path", "from", "value"))
 _OP_TEXTS = frozenset(("op", "path", "from"))
-_INT64 = range(-(1 << 63), 1 << 63)
+_LEAST_INT64 = -(1 << 63)
 _MAP = "map[string]interface {}"
 _BAD_ESCAPE = re.compile(r"invalid escape sequence (?:`(.*)`|\"(.*)\") in string", re.DOTALL)
 
@@ -33,11 +35,19 @@ class Body(NamedTuple):
 
 
 def check(body: Any, version: Version) -> None:
-    """Since 1.37 a body that is no JSON is refused before the object is looked up.
+    """Since 1.37 a body that is not JSON, or for an apply not YAML, is refused before the object is looked up.
 
+    What looks like JSON is not looked into here, if it is applied.
     Upstream: validateAndTranscodePatch
     """
-    if version >= V1_37 and isinstance(body, BYTES):
+    if version < V1_37:
+        return
+    if isinstance(body, codec.Encoded) and not body.data.lstrip().startswith(b"{"):
+        try:
+            body.value()
+        except codec.DecodeError as error:
+            raise errors.BadRequest(f"error encoding patch: {error}") from None
+    elif isinstance(body, BYTES):
         try:
             jsontext.parse(bytes(body))
         except jsontext.JSONError:
@@ -107,7 +117,7 @@ def _faults(value: Any, path: str, operations: bool = False) -> Iterator[str]:
         for name, member in value.items():
             inner = f"{path}.{name}" if path else name
             if name in names:
-                yield f"duplicate field {gotext.quote(inner)}"
+                yield f"duplicate field {go.quote(inner)}"
             names.add(name)
             if isinstance(member, (dict, list)):
                 yield from _faults(member, inner)
@@ -124,10 +134,10 @@ def _operation_faults(operation: dict[str, Any], path: str) -> Iterator[str]:
     for name, member in operation.items():
         inner = f"{path}.{name}"
         if name not in _OP_MEMBERS:
-            yield f"unknown field {gotext.quote(inner)}"
+            yield f"unknown field {go.quote(inner)}"
             continue
         if name in names:
-            yield f"duplicate field {gotext.quote(inner)}"
+            yield f"duplicate field {go.quote(inner)}"
         names.add(name)
         yield from _faults(member, inner)
 
@@ -142,7 +152,7 @@ def _settled(value: Any) -> Any:
 
 
 def _as_go_reads(value: Any) -> Any:
-    """The value as Go reads it where it does not know the type: what is no int64 is a float64.
+    """The value as Go reads it where it does not know the type: a number that is not an int64 is a float64.
 
     Upstream: decodeState.convertNumber
     """
@@ -153,7 +163,7 @@ def _as_go_reads(value: Any) -> Any:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, int):
-        return value if isinstance(value, bool) else int(value) if value in _INT64 else _float(value)
+        return value if isinstance(value, bool) else int(value) if _LEAST_INT64 <= value < -_LEAST_INT64 else _float(value)
     return _float(value) if isinstance(value, float) else value
 
 

@@ -1,4 +1,4 @@
-"""Objects made from others by the schema: one merged into another, or one without some of its fields.
+"""Merging by schema: one object into another, or an object without a set of fields.
 
 Nothing that is given is changed, and what does not change is shared.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from strategy.patch import typed
-from strategy.patch.fieldset import Tree, is_member
-from strategy.patch.schema import ANY, MAP, OBJECT, SCALAR, Node
+from podstrat.strategy.patch import typed
+from podstrat.strategy.patch.fieldset import Tree, is_member
+from podstrat.strategy.patch.schema import ANY, MAP, OBJECT, SCALAR, Node
 
 _ABSENT: Final = object()
 
@@ -19,10 +19,12 @@ def merged(live: Any, applied: Any, node: Node) -> Any:
 
     Upstream: TypedValue.Merge
     """
-    if live is _ABSENT or node.leaf or not live:
+    if live is _ABSENT or node.leaf or not live or (node.deduced and not isinstance(live, dict)):
         return applied
     if not applied:
         return live
+    if node.deduced and not isinstance(applied, dict):
+        return applied
     if node.form in (OBJECT, MAP):
         return _merged_maps(live, applied, node)
     return _merged_lists(live, applied, node)
@@ -31,7 +33,7 @@ def merged(live: Any, applied: Any, node: Node) -> Any:
 def _merged_maps(live: dict[str, Any], applied: dict[str, Any], node: Node) -> dict[str, Any]:
     out = live
     for name, item in applied.items():
-        inner = node.element if node.form == MAP else node.fields[name]
+        inner = node.member(name)
         assert inner is not None
         new = merged(live.get(name, _ABSENT), item, inner)
         if name not in live or new is not live[name]:
@@ -80,34 +82,35 @@ def _merged_lists(live: list[Any], applied: list[Any], node: Node) -> list[Any]:
     return live if same else out
 
 
-def pruned(value: Any, fields: Tree, node: Node) -> Any:
-    """The value without some of its fields and items; None if nothing is left. What holds them stays, though it be empty.
+def pruned(value: Any, fields: Tree, node: Node, nulls: bool = False) -> Any:
+    """The value without some of its fields and items; None if nothing is left. What holds them stays, though it be empty; with
+    ``nulls`` it is then null.
 
     Upstream: TypedValue.RemoveItems
     """
-    if not fields or node.form in (SCALAR, ANY):
+    if not fields or node.form in (SCALAR, ANY) or (node.deduced and not isinstance(value, dict)):
         return value
     if node.leaf or not value:
         return None
-    return _pruned_map(value, fields, node) if node.form in (OBJECT, MAP) else _pruned_list(value, fields, node)
+    return (_pruned_map if node.form in (OBJECT, MAP) else _pruned_list)(value, fields, node, nulls)
 
 
-def _pruned_map(value: dict[str, Any], fields: Tree, node: Node) -> dict[str, Any] | None:
+def _pruned_map(value: dict[str, Any], fields: Tree, node: Node, nulls: bool) -> dict[str, Any] | None:
     out = {}
     for name, item in value.items():
-        inner = node.element if node.form == MAP else node.fields.get(name)
-        kept = _kept(item, fields.get(f"f:{name}"), inner)
+        inner = node.member(name)
+        kept = _kept(item, fields.get(f"f:{name}"), inner, nulls)
         if kept is not _ABSENT:
             out[name] = kept
     return out or None
 
 
-def _pruned_list(value: list[Any], fields: Tree, node: Node) -> list[Any] | None:
-    kept = (_kept(item, fields.get(typed.element(node, item)), node.element) for item in value)
+def _pruned_list(value: list[Any], fields: Tree, node: Node, nulls: bool) -> list[Any] | None:
+    kept = (_kept(item, fields.get(typed.element(node, item)), node.element, nulls) for item in value)
     return [item for item in kept if item is not _ABSENT] or None
 
 
-def _kept(item: Any, fields: Tree | None, node: Node | None) -> Any:
+def _kept(item: Any, fields: Tree | None, node: Node | None, nulls: bool) -> Any:
     """An item of a map or list without what is taken from it; _ABSENT if it is taken itself."""
     if fields is None:
         return item
@@ -115,5 +118,5 @@ def _kept(item: Any, fields: Tree | None, node: Node | None) -> Any:
         return _ABSENT
     if node is None:
         return item
-    left = pruned(item, fields, node)
-    return type(item)() if left is None and isinstance(item, (dict, list)) else left
+    left = pruned(item, fields, node, nulls)
+    return type(item)() if left is None and isinstance(item, (dict, list)) and not nulls else left

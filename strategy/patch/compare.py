@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from strategy.patch import fieldset, typed
-from strategy.patch.fieldset import SELF, Tree
-from strategy.patch.schema import KEYED, MAP, OBJECT, SET, Node
+from podstrat.strategy.patch import fieldset, typed
+from podstrat.strategy.patch.fieldset import SELF, Tree
+from podstrat.strategy.patch.schema import KEYED, MAP, OBJECT, SET, Node
 
 _Parts = tuple[Tree | None, Tree | None, Tree | None]
 _NOTHING: _Parts = (None, None, None)
@@ -40,7 +40,7 @@ def between(old: Any, new: Any, node: Node, *, terse: bool = False) -> Compariso
 
 def _compared(old: Any, new: Any, node: Node, terse: bool) -> _Parts:
     """The nodes of what was removed, modified and added between two values that differ; None for nothing."""
-    if node.leaf or not (old or new):
+    if node.leaf or not (old or new) or (node.deduced and not (isinstance(old, dict) and isinstance(new, dict))):
         # Null and empty differ, and then they are one value.
         return None, {}, None
     if not old:
@@ -65,7 +65,7 @@ def _compared_maps(old: dict[str, Any], new: dict[str, Any], node: Node, terse: 
     modified: Tree = {}
     added: Tree = {}
     for name in sorted(changed):
-        inner = node.element if node.form == MAP else node.fields.get(name)
+        inner = node.member(name)
         key = f"f:{name}"
         if inner is None:
             (added if name not in old else removed if name not in new else modified)[key] = {}

@@ -2,7 +2,7 @@
 
 A set is a tree of dicts. The keys are path elements: ``f:name`` a field, ``k:{"name":"c"}`` the item of a list with that key,
 ``v:"x"`` the item of a set, ``i:0`` an index. A node without children is a member of the set; one with children is a member too
-if it has the key ``.``; otherwise only its children are. The tree itself is no member, and the empty tree is the empty set.
+if it has the key ``.``; otherwise only its children are. The tree itself is not a member, and the empty tree is the empty set.
 
 The keys of every dict are in the server's order: fields, keyed items, values, indices. No function changes a tree that it is
 given, and what comes out may share parts with what went in.
@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from strategy import gotext
-from strategy.patch import goprint
+from podstrat.strategy.formats import go
+from podstrat.strategy.patch import goprint
 
 Tree = dict[str, Any]
 
@@ -25,7 +25,7 @@ _KINDS: Final = {"f": 0, "k": 1, "v": 2, "i": 3}
 
 
 class BadFields(ValueError):
-    """What is no set of fields."""
+    """The value is not a field set."""
 
 
 # ---- path elements ---------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def _json(value: Any) -> str:
     """A value as the server writes it into an element: a whole number has no point, however it was sent."""
     if isinstance(value, dict):
         value = {name: _whole(item) for name, item in value.items()}
-    return gotext.to_json(_whole(value), sort_keys=True)
+    return go.to_json(_whole(value), sort_keys=True)
 
 
 def _whole(value: Any) -> Any:
@@ -53,9 +53,14 @@ def keyed_by(name: str, value: str) -> str:
     return keyed(((name, value),))
 
 
-@lru_cache(maxsize=4096)
 def keyed_by_all(pairs: tuple[tuple[str, Any], ...]) -> str:
     """The element of the item with these keys, which are scalars and in the order of their names."""
+    return _keyed_by_all(pairs, tuple([type(value) for _, value in pairs]))
+
+
+@lru_cache(maxsize=4096)
+def _keyed_by_all(pairs: tuple[tuple[str, Any], ...], types: tuple[type, ...]) -> str:
+    """1, 1.0 and True are equal: their types tell them apart, which ``typed=True`` does not inside of a tuple."""
     return keyed(pairs)
 
 
@@ -82,13 +87,13 @@ def shown(element: str) -> str:
 def _text(value: Any) -> str:
     """Upstream: value.ToString"""
     if isinstance(value, str):
-        return gotext.quote(value)
+        return go.quote(value)
     if value is None:
         return "null"
     if isinstance(value, list):
         return f"[{','.join(map(_text, value))}]"
     if isinstance(value, dict):
-        return "{" + ";".join(f"{name}={_text(item)}" for name, item in sorted(value.items())) + "}"
+        return "".join(f"{name}={_text(item)}" for name, item in sorted(value.items()))
     return goprint.plain(value)
 
 

@@ -32,7 +32,7 @@ def plain(value: Any) -> str:
 
 
 def text(value: Any) -> str:
-    """The value as ``%s`` prints it: what is no string is marked as the wrong kind."""
+    """The value as ``%s`` prints it: a value that is not a string is marked as the wrong kind."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -1,4 +1,4 @@
-"""JSON patch (RFC 6902), with what the library that the server uses does otherwise.
+"""JSON patch (RFC 6902), with the deviations of the library that the server uses.
 
 An index may be negative or have leading zeros, ``replace`` of a member that is not there adds it, ``copy`` of one copies a
 null, ``test`` compares the spelling of numbers and strings, and a path that does not start with a slash loses its first
@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from strategy import jsontext
-from strategy.context import V1_35, Version
-from strategy.patch import refusals, spelling
+from podstrat.strategy.context import V1_35, Version
+from podstrat.strategy.decoding import jsontext
+from podstrat.strategy.patch import refusals, spelling
 
 Operation = dict[str, Any]
 Container = dict[str, Any] | list[Any]

@@ -1,17 +1,17 @@
-"""The annotation of client-side apply: ``kubectl apply --server-side`` takes over from it and keeps it up to date."""
+"""The last-applied-configuration annotation: ``kubectl apply --server-side`` takes over from it and keeps it up to date."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from strategy import gotext
-from strategy.context import Pod
-from strategy.patch import compare, fieldset, typed
+from podstrat.strategy.context import Pod
+from podstrat.strategy.formats import go
+from podstrat.strategy.patch import compare, fieldset, typed
 
 if TYPE_CHECKING:
-    from strategy.patch.fieldset import Tree
-    from strategy.patch.managed import Kind
+    from podstrat.strategy.patch.fieldset import Tree
+    from podstrat.strategy.patch.managed import Kind
 
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 KUBECTL = "kubectl"
@@ -64,4 +64,4 @@ def _text(applied: dict[str, Any]) -> str:
     annotations = meta.pop("annotations", None)
     if isinstance(annotations, dict) and all(isinstance(value, str) for value in annotations.values()):
         meta["annotations"] = {key: value for key, value in annotations.items() if key != ANNOTATION}
-    return gotext.to_json({**applied, "metadata": meta}, sort_keys=True) + "\n"
+    return go.to_json({**applied, "metadata": meta}, sort_keys=True) + "\n"

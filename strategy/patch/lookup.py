@@ -1,14 +1,14 @@
-"""What the types say about merging: the strategy and the merge key of each field."""
+"""Patch strategy and merge key of each field, from the type tables."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from strategy import errors
-from strategy.types import SCALARS
+from podstrat.strategy import errors
+from podstrat.strategy.api.types import SCALARS
 
 if TYPE_CHECKING:
-    from strategy.types import Field, Types
+    from podstrat.strategy.api.types import Field, Types
 
 
 class Schema(NamedTuple):
@@ -19,6 +19,8 @@ class Schema(NamedTuple):
     """The type's name in the table."""
     kind: str = "struct"
     """What Go's reflection calls it: a pointer keeps its own word."""
+    own: frozenset[int] = frozenset()
+    """The objects of the patch by identity: what is merged into one of them changes it, and so the patch as it is shown."""
 
     def field(self, name: str) -> Field:
         """The field of a struct, in any spelling of capitals, as Go's JSON library finds it.
@@ -44,16 +46,18 @@ class Schema(NamedTuple):
         """
         field = self.field(name)
         if field.shape == "list":
-            return field, Schema(self.types, field.type, field.type if field.type in SCALARS else "struct")
+            return field, self._replace(name=field.type, kind=field.type if field.type in SCALARS else "struct")
         if field.pointer:
             return field, self.inside(field)._replace(kind="struct")
         raise errors.ServerError(f"expected slice or array type, but got: {self.kind}")
 
     def inside(self, field: Field) -> Schema:
         """The type of a field that is an object."""
-        if field.shape == "map":
-            return Schema(self.types, field.type, "map")
-        return Schema(self.types, field.type, "ptr" if field.pointer else "struct")
+        if field.shape != "value":
+            return self._replace(name=field.type, kind="map" if field.shape == "map" else "slice")
+        if field.type in SCALARS:
+            return self._replace(name=field.type, kind=field.type)
+        return self._replace(name=field.type, kind="ptr" if field.pointer else "struct")
 
     @staticmethod
     def strategy(field: Field) -> str:

@@ -1,6 +1,6 @@
-"""metadata.managedFields: who has set which field, for every writer.
+"""metadata.managedFields: which manager owns which field.
 
-A create, an update and every patch that is no apply call ``updated`` with the object as it was read and defaulted, before
+A create, an update and every patch other than an apply call ``updated`` with the object as it was read and defaulted, before
 anything is put back or dropped; before it is stored ``settled`` takes back a change of nothing but times. Binding, eviction and
 deletion write without being noted.
 """
@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strategy import gotext, shape, times
-from strategy.context import Pod
-from strategy.patch import compare, fieldset, schema, typed
-from strategy.patch.fieldset import Tree
+from podstrat.strategy.context import Pod
+from podstrat.strategy.decoding import codec
+from podstrat.strategy.formats import go, times
+from podstrat.strategy.patch import compare, fieldset, schema, typed
+from podstrat.strategy.patch.fieldset import Tree
 
 if TYPE_CHECKING:
-    from strategy.patch.compare import Comparison
-    from strategy.patch.schema import Node
-    from strategy.types import Types
+    from podstrat.strategy.api.types import Types
+    from podstrat.strategy.kinds import kind as strategy_kinds
+    from podstrat.strategy.patch.compare import Comparison
+    from podstrat.strategy.patch.schema import Node
 
 APPLY, UPDATE = "Apply", "Update"
 MOST_UPDATERS = 10
@@ -47,7 +50,7 @@ STRIPPED = fieldset.of_paths(
         )
     ),
 )
-"""What nobody is noted for."""
+"""Fields that no manager owns."""
 
 POD_RESET: Mapping[str, Tree] = {
     "": fieldset.of_paths(("status",)),
@@ -66,10 +69,19 @@ class Kind(NamedTuple):
     """Its name in the types table."""
     reset: Mapping[str, Tree] = POD_RESET
     """By subresource, the empty one for the object itself: the fields that a write there cannot change."""
+    versions: Mapping[str, Node] = MappingProxyType({})
+    """Of a custom resource: the types of all its versions, by apiVersion."""
 
     @property
     def node(self) -> Node:
-        return schema.of(self.types).object(self.type_name)
+        return self.versions.get(self.api_version) or schema.of(self.types).object(self.type_name)
+
+
+@lru_cache(maxsize=256)
+def of(kind: strategy_kinds.Kind, types: Types) -> Kind:
+    """A kind of the engine's table in one release."""
+    reset = {subresource: fieldset.of_paths(*paths) for subresource, paths in kind.strategy.reset.items()}
+    return Kind(types, kind.kind, kind.api_version, kind.type_name, reset, kind.merge_types)
 
 
 class Writer(NamedTuple):
@@ -101,7 +113,7 @@ class Id(NamedTuple):
             "apiVersion": self.api_version,
             "subresource": self.subresource,
         }
-        return gotext.to_json({key: value for key, value in said.items() if value})
+        return go.to_json({key: value for key, value in said.items() if value})
 
 
 class Entry(NamedTuple):
@@ -109,6 +121,8 @@ class Entry(NamedTuple):
 
     fields: Tree
     time: str | None
+    api_version: str = ""
+    """The version of the type, where it is not that of the request: objects of a custom resource have several."""
 
 
 Managers = dict[Id, Entry]
@@ -154,7 +168,7 @@ def decode(entries: Any, what: Kind, *, trusted: bool = False) -> Managers:
             raise Undecodable("apiVersion must not be empty")
         if entry.get("fieldsType") != "FieldsV1":
             kind = entry.get("fieldsType")
-            words = f"invalid fieldsType {gotext.quote(kind)}" if kind else "missing fieldsType"
+            words = f"invalid fieldsType {go.quote(kind)}" if kind else "missing fieldsType"
             raise Undecodable(f"{words} in managed fields entry {index}")
         fields = entry.get("fieldsV1") or {}
         try:
@@ -165,6 +179,8 @@ def decode(entries: Any, what: Kind, *, trusted: bool = False) -> Managers:
         # What was noted for another version of the type is forgotten.
         if version == what.api_version:
             managers[known] = Entry(fields, entry.get("time"))
+        elif version in what.versions:
+            managers[known] = Entry(fields, entry.get("time"), version)
     return managers
 
 
@@ -182,7 +198,7 @@ def encode(managers: Managers, api_version: str) -> list[Pod] | None:
 def _encoded(known: Id, entry: Entry, api_version: str) -> Pod:
     made: Pod = {"manager": known.manager} if known.manager else {}
     made["operation"] = known.operation
-    made["apiVersion"] = api_version
+    made["apiVersion"] = entry.api_version or api_version
     if entry.time is not None:
         made["time"] = entry.time
     made["fieldsType"] = "FieldsV1"
@@ -204,9 +220,9 @@ def _seconds(time: str | None) -> int:
 
 
 def updated(live: Pod | None, new: Pod, by: Writer, what: Kind) -> list[Pod] | None:
-    """The entries after an ordinary write: the writer owns what it has changed, nobody owns what is gone.
+    """The entries after an ordinary write: the writer owns what it has changed, removed fields lose their owners.
 
-    ``live`` is None on create. ``new`` is the object as it was read and defaulted. None means that there are no entries.
+    ``live`` is None on create. ``new`` is the object as it was read and defaulted. None means no entries.
     Upstream: FieldManager.Update
     """
     managers = _told(live, new, by.subresource, what)
@@ -214,6 +230,8 @@ def updated(live: Pod | None, new: Pod, by: Writer, what: Kind) -> list[Pod] | N
         # An object without entries goes without until somebody applies.
         return None
     try:
+        if what.versions and any(typed.faults(new, what.node)):
+            raise typed.Unkeyed  # a custom object that does not fit its schema, and will be refused for it
         managers = update(managers, live, new, by, what)
     except typed.Unkeyed:
         return None if live is None else live["metadata"].get("managedFields")
@@ -252,9 +270,7 @@ def update(managers: Managers, live: Pod | None, new: Pod, by: Writer, what: Kin
     Upstream: Updater.Update, managedFieldsUpdater.Update
     """
     node = what.node
-    old = shape.zero(what.type_name, what.types) if live is None else bare(live)
-    if live is not None:
-        managers = expanded(managers, old, node)
+    old = codec.zero(what.type_name, what.types) if live is None else bare(live)
     changes = compare.between(old, bare(new), node, terse=True).apart_from(what.reset.get(by.subresource, {}))
     taken = changes.taken
     managers = left(managers, changes, taken)
@@ -264,11 +280,6 @@ def update(managers: Managers, live: Pod | None, new: Pod, by: Writer, what: Kin
         before = managers.get(me)
         managers[me] = Entry(fieldset.union(before.fields, mine) if before else mine, by.now)
     return managers
-
-
-def expanded(managers: Managers, live: Pod, node: Node) -> Managers:
-    """The managers, of whom each owns all that is in what it owns."""
-    return {known: entry._replace(fields=typed.expanded(entry.fields, live, node)) for known, entry in managers.items()}
 
 
 def left(managers: Managers, changes: Comparison, taken: Tree) -> Managers:
@@ -282,7 +293,7 @@ def left(managers: Managers, changes: Comparison, taken: Tree) -> Managers:
 
 
 def bare(obj: Pod) -> Pod:
-    """The object without the entries, which are nobody's."""
+    """The object without the entries, which no manager owns."""
     meta = obj.get("metadata")
     if not meta or "managedFields" not in meta:
         return obj

@@ -1,4 +1,4 @@
-"""JSON merge patch (RFC 7386), as the library that the server uses does it."""
+"""JSON merge patch (RFC 7386), as the library that the server uses implements it."""
 
 from __future__ import annotations
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
-from strategy import errors
-from strategy.patch import goprint, refusals
+from podstrat.strategy import errors
+from podstrat.strategy.patch import goprint, refusals
 
 DELETE = "delete"
 DIRECTIVE = "$patch"
-_UNCOMPARABLE = (dict, list)
+UNCOMPARABLE = (dict, list)
 
 
 class Ranks:
@@ -23,14 +24,14 @@ class Ranks:
             self.add(value, position)
 
     def add(self, value: Any, position: int) -> None:
-        if isinstance(value, _UNCOMPARABLE):
+        if isinstance(value, UNCOMPARABLE):
             self._uncomparable.add(type(value))
         else:
             self._first.setdefault((type(value), value), position)
 
     def of(self, value: Any) -> int:
         """The position of the first equal value, or -1."""
-        if isinstance(value, _UNCOMPARABLE):
+        if isinstance(value, UNCOMPARABLE):
             if type(value) in self._uncomparable:
                 raise refusals.crashed()
             return -1
@@ -66,7 +67,7 @@ def _values(items: Iterable[Any], key: str, maps: bool) -> list[Any]:
 
 def _partition_scalars(merged: list[Any], by: list[Any]) -> tuple[list[Any], list[Any]]:
     # They are put into a Go map, where a key that is itself a map or a list panics.
-    if any(isinstance(item, _UNCOMPARABLE) for items in (by, merged) for item in items):
+    if any(isinstance(item, UNCOMPARABLE) for items in (by, merged) for item in items):
         raise refusals.crashed()
     ranks = Ranks(by)
     listed = [item for item in merged if ranks.of(item) >= 0]
@@ -88,7 +89,7 @@ def _partition_maps(merged: list[Any], by: list[Any], key: str) -> tuple[list[An
         _keyed(item, key)
         found = ranks.of(item[key]) >= 0
         if not found and stray < len(by):
-            raise errors.ServerError(f"value for key {stray} is not a map.")
+            raise errors.ServerError(f"value for key {stray} is not a map")
         (listed if found else others).append(item)
     return listed, others
 
@@ -133,14 +134,41 @@ def split_deleted(items: list[Any]) -> tuple[list[Any], list[Any]]:
 def _insertion_sorted(items: list[Any], ranks: Sequence[int]) -> list[Any]:
     if -1 not in ranks:
         return [item for _, item in sorted(zip(ranks, items, strict=True), key=lambda pair: pair[0])]
-    # An item without a rank counts as less than any other and any other as less than it, so the sorting method shows.
-    row = list(zip(ranks, items, strict=True))
-    for start in range(1, len(row)):
-        at = start
-        while at > 0 and (row[at][0] < 0 or row[at - 1][0] < 0 or row[at][0] < row[at - 1][0]):
-            row[at], row[at - 1] = row[at - 1], row[at]
-            at -= 1
-    return [item for _, item in row]
+    # An item without a rank counts as less than any other and any other as less than it, so the sorting method shows: going
+    # through the items from the front, one without a rank comes to the very front, and one with a rank right behind the last that
+    # has no higher one, or to the front.
+    behind = _last_not_higher(ranks)
+    after: dict[int, int] = {}
+    front = -1
+    for at, rank in enumerate(ranks):
+        if rank >= 0 and behind[at] >= 0:
+            after[at] = after[behind[at]]
+            after[behind[at]] = at
+        else:
+            after[at] = front
+            front = at
+    row: list[Any] = []
+    while front >= 0:
+        row.append(items[front])
+        front = after[front]
+    return row
+
+
+def _last_not_higher(ranks: Sequence[int]) -> list[int]:
+    """For each item with a rank the one that comes last when those before it with ranks up to its own are sorted, or -1.
+
+    Found backwards: all are sorted, and one after the other is taken out again.
+    """
+    ordered = [at for _, at in sorted((rank, at) for at, rank in enumerate(ranks) if rank >= 0)]
+    left, right = [-1] * (len(ranks) + 1), [-1] * (len(ranks) + 1)
+    for one, other in pairwise(ordered):
+        left[other], right[one] = one, other
+    for at in sorted(ordered, reverse=True):
+        if right[at] >= 0:
+            left[right[at]] = left[at]
+        if left[at] >= 0:
+            right[left[at]] = right[at]
+    return left
 
 
 def _interleaved(others: list[Any], listed: list[Any], other_ranks: list[int], listed_ranks: list[int]) -> list[Any]:

@@ -1,12 +1,14 @@
-"""How the server answers a patch that it cannot use."""
+"""The server's errors for patches that cannot be applied or decoded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from strategy import errors, field, gotext, jsontext
-from strategy.patch import goprint
+from podstrat.strategy import errors, field
+from podstrat.strategy.decoding import jsontext
+from podstrat.strategy.formats import go
+from podstrat.strategy.patch import goprint
 
 REJECTED = "the server rejected our request due to an error in our request"
 CRASHED = "This request caused apiserver to panic. Look in the logs for details."
@@ -23,12 +25,12 @@ def crashed() -> errors.ServerError:
 
 
 def undecodable(kind: str, patch: Any, patched: Any, message: str) -> errors.Invalid:
-    """The patch applies, but its result is no object of the type: shown is the result, or for a strategic patch the patch.
+    """The patch applies, but its result does not decode as the type: shown is the result, or for a strategic patch the patch.
 
     Upstream: jsonPatcher.applyPatchToCurrentObject, applyPatchToObject
     """
     if kind != "strategic":
-        value = gotext.to_json(patched)
+        value = go.to_json(patched)
     else:
         value = goprint.plain(jsontext.parse(bytes(patch)) if isinstance(patch, (bytes, bytearray, memoryview)) else patch)
     return errors.Invalid("", "", [field.invalid("patch", value, message)])

@@ -1,4 +1,4 @@
-"""How each value is merged and owned: what the servers' published schemas say of lists, maps and objects."""
+"""List types, map types and merge keys from the published OpenAPI schemas."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from strategy.patch.fieldset import Tree
-    from strategy.types import Field, Types
+    from podstrat.strategy.api.types import Field, Types
+    from podstrat.strategy.patch.fieldset import Tree
 
-_TABLES: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "tables")
+_TABLES: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "api", "tables")
 
 SCALAR, ANY, OBJECT, MAP, LIST, SET, KEYED = "scalar", "any", "object", "map", "list", "set", "keyed"
 """The forms of a value. LIST is a list that is owned as one value; a SET is told apart by its items, KEYED by keys in them."""
@@ -26,8 +26,9 @@ _SCALARS: Final = {
     "int64": "numeric",
     "Time": "untyped",
     "MicroTime": "untyped",
+    "Quantity": "untyped",
+    "IntOrString": "untyped",
 }
-_ANYTHING: Final = frozenset(("Quantity", "IntOrString", "FieldsV1", "RawExtension"))
 _ZERO: Final = {"string": "", "int32": 0, "int64": 0, "bool": False}
 _MOST_LAYOUTS: Final = 256
 
@@ -46,7 +47,7 @@ class Layout(NamedTuple):
 class Node:
     """What may stand in one place of an object, and how it merges."""
 
-    __slots__ = ("element", "fields", "form", "key", "keys", "layouts", "leaf", "named", "omitted", "scalar", "wide")
+    __slots__ = ("deduced", "element", "fields", "form", "key", "keys", "layouts", "leaf", "named", "omitted", "scalar")
 
     def __init__(self, form: str, *, leaf: bool = False, scalar: str = "", element: Node | None = None) -> None:
         self.form = form
@@ -55,7 +56,9 @@ class Node:
         self.scalar = scalar
         """string, boolean, numeric, or untyped for any of them."""
         self.element = element
-        """What the items of a list or the values of a map are."""
+        """What the items of a list or the values of a map are; of an object, its fields that are not declared."""
+        self.deduced = False
+        """Whether the schema leaves open what the value is: maps merge, all else is owned as one."""
         self.named = form == OBJECT or (form == MAP and element is not None and element.leaf)
         """Whether the names of its fields or keys are all that its layout depends on."""
         self.fields: dict[str, Node] = {}
@@ -69,27 +72,20 @@ class Node:
         self.layouts: dict[tuple[str, ...], Layout] = {}
         """By the names of the fields or keys, in the order in which they stand there; what has been asked for lately."""
 
-        self.wide: dict[tuple[str, ...], tuple[tuple[str, Node], ...]] = {}
-        """By the elements of a set: those that lead to what is not owned as one value, and to what; as asked for lately."""
+    def member(self, name: str) -> Node | None:
+        """What a field of an object or a key of a map is; None if it is not declared."""
+        return self.fields.get(name, self.element)
 
     def layout(self, names: tuple[str, ...]) -> Layout:
         """What fields or keys of these names come to."""
         if len(self.layouts) >= _MOST_LAYOUTS:
             self.layouts.clear()
-        inner = ((name, f"f:{name}", self.fields.get(name)) for name in names)
+        inner = ((name, f"f:{name}", self.member(name)) for name in names)
         made = self.layouts[names] = Layout(
             {".": {}, **{f"f:{name}": {} for name in sorted(names)}},
             tuple((name, element, node) for name, element, node in inner if node is not None and not node.leaf),
             tuple(name for name in names if name in self.omitted),
         )
-        return made
-
-    def granular(self, elements: tuple[str, ...]) -> tuple[tuple[str, Node], ...]:
-        """Those elements of a set of this object's fields that lead to what is not owned as one value, and what they lead to."""
-        if len(self.wide) >= _MOST_LAYOUTS:
-            self.wide.clear()
-        inner = ((element, self.fields.get(element[2:])) for element in elements)
-        made = self.wide[elements] = tuple((element, node) for element, node in inner if node is not None and not node.leaf)
         return made
 
 
@@ -144,7 +140,10 @@ class Schema:
             return Node(SCALAR, leaf=True, scalar=_SCALARS[type_name])
         if type_name.startswith("[]"):
             return Node(LIST, leaf=True, element=self._value(type_name.removeprefix("[]")))
-        return Node(ANY, leaf=True) if type_name in _ANYTHING else self.object(type_name)
+        if type_name == "FieldsV1":
+            return Node(MAP, leaf=True, element=Node(ANY, leaf=True))
+        # The schemas of definitions stand in a list that is owned as one.
+        return Node(ANY, leaf=True) if type_name in ("RawExtension", "JSONSchemaProps") else self.object(type_name)
 
 
 def _split(word: str) -> tuple[str, str, str]:
@@ -153,7 +152,7 @@ def _split(word: str) -> tuple[str, str, str]:
 
 @lru_cache(maxsize=8)
 def _table(release: str) -> dict[str, dict[str, str]]:
-    with open(os.path.join(_TABLES, f"schema-{release}.json"), "rb") as file:
+    with open(os.path.join(_TABLES, release, "schema.json"), "rb") as file:
         table: dict[str, dict[str, str]] = json.loads(file.read())
     return table
 

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from strategy import errors, gotext, options, scheme, shape
-from strategy.context import Pod
-from strategy.patch import combine, compare, fieldset, lastapplied, managed, typed, unstructured
-from strategy.patch.managed import APPLY, Entry, Id, Kind, Managers, Undecodable, Writer
-from strategy.walk import described
+from podstrat.strategy import errors, options
+from podstrat.strategy.context import V1_37, Pod, Version
+from podstrat.strategy.decoding import codec, scheme
+from podstrat.strategy.decoding.walk import described
+from podstrat.strategy.formats import go
+from podstrat.strategy.patch import combine, compare, fieldset, lastapplied, managed, typed, unstructured
+from podstrat.strategy.patch.managed import APPLY, Entry, Id, Kind, Managers, Undecodable, Writer
 
 if TYPE_CHECKING:
-    from strategy.patch.fieldset import Tree
-    from strategy.request import Request
-    from strategy.shape import Decoded, Decoder
+    from podstrat.strategy.api.types import Types
+    from podstrat.strategy.decoding.codec import Decoded, Decoder
+    from podstrat.strategy.patch.fieldset import Tree
+    from podstrat.strategy.request import Request
 
 BEFORE_FIRST = "before-first-apply"
 MANAGED = "metadata.managedFields must be nil"
@@ -58,12 +61,12 @@ def apply(live: Pod | None, body: Any, by: Writer, force: bool, what: Kind) -> A
     applied.
     Upstream: FieldManager.Apply
     """
-    sent = _body(body)
+    sent = _body(body, what.types.version)
     try:
         managers = managed.decode(live["metadata"].get("managedFields") if live else None, what)
     except Undecodable as error:
         raise errors.ServerError(f"failed to decode managed fields: {error}") from None
-    _right_type(sent, what)
+    sent = _right_type(sent, what)
     kubectl = by.manager == lastapplied.KUBECTL
     work = _Work(live, sent, by, what)
     try:
@@ -82,9 +85,11 @@ def read(applied: Applied, stored: Pod | None, decoder: Decoder, what: Kind) -> 
     Upstream: structuredMergeManager.Apply, lastAppliedUpdater.Apply
     """
     try:
-        value, _ = unstructured.convert(applied.value, stored or {}, what.types, what.type_name)
-        decoded = decoder.resolve(value, what.kind, what.api_version)
-    except (unstructured.Unconvertible, shape.DecodeError) as error:
+        value = applied.value
+        if not what.versions:
+            value, _ = unstructured.convert(value, stored or {}, what.types, what.type_name)
+        decoded = decoder.merged(value, what.kind, what.api_version)
+    except (unstructured.Unconvertible, codec.DecodeError) as error:
         about = f"unable to convert unstructured object to {_gvk(applied.applied)}: {error}"
         raise errors.ServerError(f"failed to convert new object ({_named(applied.applied)}) to proper version: {about}") from None
     meta = decoded.value["metadata"]
@@ -99,31 +104,50 @@ def read(applied: Applied, stored: Pod | None, decoder: Decoder, what: Kind) -> 
 # ---- what is sent ----------------------------------------------------------------------------------
 
 
-def complaints(request: Request) -> list[str]:
-    """What a strict reader has against the body, as warnings, unless the client wants none; refused if it wants that.
+def complaints(request: Request, version: Version) -> list[str]:
+    """The keys that the body repeats, as warnings, unless the client wants none; refused if it wants that.
 
     Upstream: applyPatcher.applyPatchToCurrentObject, addStrictDecodingWarnings
     """
     validation = options.one(request, "fieldValidation")
-    if request.complaints and validation == "Strict":
-        lines = "".join(f"\n  {line}" for line in request.complaints)
-        raise errors.BadRequest(f"error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:{lines}")
-    return [] if validation == "Ignore" else list(request.complaints)
+    if validation == "Ignore" or not isinstance(request.body, codec.Encoded):
+        return []
+    lines = request.body.repeated()
+    if lines and validation == "Strict":
+        text = f"error converting YAML to JSON: {codec.unmarshal_errors(lines)}"
+        raise errors.BadRequest(f"error strict decoding {_body_name(version)}: {text}")
+    return lines
 
 
-def _body(body: Any) -> Pod:
+def _body_name(version: Version) -> str:
+    return "patch" if version >= V1_37 else "YAML"
+
+
+def _body(body: Any, version: Version) -> Pod:
+    about = f"error decoding {_body_name(version)}"
+    if isinstance(body, codec.Encoded):
+        try:
+            body = body.value()
+        except codec.DecodeError as error:
+            raise errors.BadRequest(f"{about}: error converting YAML to JSON: {error}") from None
     if body is None:
         return {}
     if not isinstance(body, dict):
         text = f"json: cannot unmarshal {described(body)} into Go value of type map[string]interface {{}}"
-        raise errors.BadRequest(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {text}")
+        raise errors.BadRequest(f"{about}: error unmarshaling JSON: while decoding JSON: {text}")
     return body
 
 
-def _right_type(sent: Pod, what: Kind) -> None:
-    """Upstream: versionCheckManager.Apply"""
-    if sent.get("apiVersion") != what.api_version or sent.get("kind") != what.kind:
+def _right_type(sent: Pod, what: Kind) -> Pod:
+    """The object, if it is of the right type: ``/v1`` is another spelling of ``v1``.
+
+    Upstream: versionCheckManager.Apply
+    """
+    version = sent.get("apiVersion")
+    same = isinstance(version, str) and scheme.split(version) == scheme.split(what.api_version)
+    if not same or sent.get("kind") != what.kind:
         raise errors.BadRequest(f"invalid object type: {_gvk(sent)}")
+    return sent if version == what.api_version else {**sent, "apiVersion": what.api_version}
 
 
 def _gvk(sent: Pod) -> str:
@@ -144,11 +168,21 @@ def _named(sent: Pod) -> str:
     return f"{namespace}/{name}; {_gvk(sent)}"
 
 
-def _sends_entries(sent: Pod) -> bool:
-    """Whether the object brings managedFields; what is no list of objects is not taken for one."""
+def _sends_entries(sent: Pod, types: Types) -> bool:
+    """Whether the object brings managedFields: a list of entries that can all be read.
+
+    Upstream: Unstructured.GetManagedFields
+    """
     meta = sent.get("metadata")
     entries = meta.get("managedFields") if isinstance(meta, dict) else None
-    return isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        return False
+    try:
+        for entry in entries:
+            unstructured.convert(entry, {}, types, "ManagedFieldsEntry")
+    except unstructured.Unconvertible:
+        return False
+    return True
 
 
 # ---- the merge -------------------------------------------------------------------------------------
@@ -159,7 +193,7 @@ class _Work:
 
     def __init__(self, live: Pod | None, sent: Pod, by: Writer, what: Kind) -> None:
         self.stored = live
-        self.live = shape.zero(what.type_name, what.types) if live is None else managed.bare(live)
+        self.live = codec.zero(what.type_name, what.types) if live is None else managed.bare(live)
         self.sent = sent
         self.by = by
         self.what = what
@@ -175,13 +209,13 @@ class _Work:
             first = self.by._replace(manager=BEFORE_FIRST)
             managers = managed.update({}, None, self.stored, first, self.what)
         self._check()
-        managers = managed.expanded(managers, self.live, self.node)
         value = combine.merged(self.live, self.sent, self.node)
         last = managers.get(self.me, Entry({}, None))
         reset = self.what.reset.get(self.by.subresource, {})
         mine = fieldset.without(typed.named(self.sent, self.node), reset)
         others = {known: entry for known, entry in managers.items() if known != self.me}
         value = self._pruned(value, [mine, *(entry.fields for entry in others.values())], last.fields)
+        self._check_versions(others, value)
         changes = compare.between(self.live, value, self.node).apart_from(reset)
         taken = changes.taken
         if not force:
@@ -193,9 +227,19 @@ class _Work:
             managers[self.me] = Entry(mine, last.time if same else self.by.now)
         return (self.stored if same and self.stored is not None else value), managers
 
+    def _check_versions(self, others: Managers, value: Pod) -> None:
+        """The object fits every version that others have applied it in: it is compared in each of them.
+
+        Upstream: Updater.update
+        """
+        for version in dict.fromkeys(entry.api_version for entry in others.values() if entry.api_version):
+            for which, obj in (("old", self.live), ("new", value)):
+                for at, words in typed.faults({**obj, "apiVersion": version}, self.what.versions[version]):
+                    raise errors.ServerError(f"failed to convert {which} object: {at}: {words}")
+
     def _check(self) -> None:
         """Upstream: structuredMergeManager.Apply"""
-        if _sends_entries(self.sent):
+        if _sends_entries(self.sent, self.what.types):
             raise errors.BadRequest(MANAGED)
         try:
             found = [f"{at}: {words}" if at else words for at, words in typed.faults(self.sent, self.node)]
@@ -206,7 +250,7 @@ class _Work:
             raise errors.ServerError(f"failed to create typed patch object ({_named(self.sent)}): {text}")
 
     def _pruned(self, value: Pod, owned: list[Tree], last: Tree) -> Pod:
-        """The merged object without what this manager applied last time, does not apply now, and nobody else owns.
+        """The merged object without what this manager applied last time, does not apply now, and no other manager owns.
 
         Upstream: Updater.prune, addBackOwnedItems, addBackDanglingItems
         """
@@ -220,7 +264,7 @@ class _Work:
             kept = fieldset.union(kept, typed.with_parents(tree, node))
         kept = self._fields(combine.pruned(value, fieldset.difference(there, kept), node))
         gone = fieldset.intersection(fieldset.difference(there, kept), last)
-        left: Pod | None = combine.pruned(value, gone, node)
+        left: Pod | None = combine.pruned(value, gone, node, nulls=bool(self.what.versions))
         return left or {}
 
     def _fields(self, value: Any) -> Tree:
@@ -266,7 +310,7 @@ def _refused(found: dict[Id, Tree]) -> ApplyConflict:
 
 def _owner(known: Id) -> str:
     """Upstream: printManager"""
-    text = gotext.quote(known.manager)
+    text = go.quote(known.manager)
     if known.subresource:
-        text += f" with subresource {gotext.quote(known.subresource)}"
+        text += f" with subresource {go.quote(known.subresource)}"
     return f"{text} using {known.api_version}" if known.operation == managed.UPDATE else text

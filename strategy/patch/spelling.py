@@ -1,4 +1,4 @@
-"""The spelling of strings: a ``test`` operation compares JSON texts, and ``"<"`` is not ``"\\u003c"``.
+"""How JSON strings were spelled: a ``test`` operation compares JSON texts, and ``"<"`` is not ``"\\u003c"``.
 
 Go writes the stored object its own way, so a patch that tests a string with ``<``, ``>`` or ``&``, or spells a letter as an
 escape, may fail although the value is the same. To be compared so, both sides are turned into *spelled* values, in which
@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from strategy import gotext, jsontext
+from podstrat.strategy.decoding import jsontext
+from podstrat.strategy.formats import go
 
 _ESCAPE = re.compile(rb"\\(.)", re.DOTALL)
 _MATTERS = re.compile(rb"[\\<>&]|\xe2\x80[\xa8\xa9]")
@@ -45,7 +46,7 @@ def spelled(value: Any) -> Any:
         return {name: spelled(member) for name, member in value.items()}
     if isinstance(value, list):
         return [spelled(item) for item in value]
-    return gotext.to_json(value)[1:-1] if isinstance(value, str) else value
+    return go.to_json(value)[1:-1] if isinstance(value, str) else value
 
 
 def read(value: Any) -> Any:

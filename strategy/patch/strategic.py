@@ -1,4 +1,4 @@
-"""Strategic merge patch: objects merge member by member, lists as the types say, and directives say otherwise.
+"""Strategic merge patch: objects merge by member, lists by patch strategy, and directives override both.
 
 The stored object is never changed: what differs is copied on the way down. The patch is used up: directives that were
 obeyed are taken out of it, and what is left of it is what the server shows when the result does not decode.
@@ -6,14 +6,16 @@ obeyed are taken out of it, and what is left of it is what the server shows when
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
-from strategy import errors
-from strategy.patch import goprint, order, refusals
-from strategy.patch.lookup import Schema
+from podstrat.strategy import errors
+from podstrat.strategy.patch import goprint, order, refusals
+from podstrat.strategy.patch.lookup import Schema
 
 if TYPE_CHECKING:
-    from strategy.types import Types
+    from podstrat.strategy.api.types import Types
 
 PATCH = order.DIRECTIVE
 RETAIN_KEYS = "$retainKeys"
@@ -34,7 +36,17 @@ def apply(stored: Object, patch: Object, types: Types, type_name: str = "Pod") -
 
     Upstream: strategicpatch.StrategicMergeMapPatch
     """
-    return _merged(stored, patch, Schema(types, type_name))
+    return _merged(stored, patch, Schema(types, type_name, own=frozenset(map(id, _objects(patch)))))
+
+
+def _objects(value: Any) -> Iterator[Object]:
+    if isinstance(value, dict):
+        yield value
+        for member in value.values():
+            yield from _objects(member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _objects(item)
 
 
 def _merged(original: Object, patch: Object, schema: Schema) -> Object:
@@ -44,7 +56,8 @@ def _merged(original: Object, patch: Object, schema: Schema) -> Object:
     """
     if PATCH in patch:
         return _directed(patch)
-    result = dict(original)
+    # An item that the patch itself has brought, under a key that it repeats, is not copied.
+    result = original if id(original) in schema.own else dict(original)
     if RETAIN_KEYS in patch:
         _retain(result, patch, patch.pop(RETAIN_KEYS))
     for name in [name for name in patch if name.startswith(ORDER)]:
@@ -224,6 +237,7 @@ def _directives_obeyed(original: list[Any], patch: list[Any], key: str) -> tuple
     Upstream: mergeSliceWithSpecialElements
     """
     rest: list[Any] = []
+    unwanted = order.Ranks()
     replaced = False
     for item in patch:
         if PATCH not in item:
@@ -233,15 +247,18 @@ def _directives_obeyed(original: list[Any], patch: list[Any], key: str) -> tuple
         if directive == order.DELETE:
             if key not in item:
                 raise order.no_merge_key(item, key)
-            unwanted = order.Ranks([item[key]])
-            original = [other for other in original if key not in other or unwanted.of(other[key]) < 0]
+            unwanted.add(item[key], 0)
+            if isinstance(item[key], order.UNCOMPARABLE):
+                order.Ranks(other[key] for other in original if key in other).of(item[key])
         elif directive == "replace":
             replaced = True
         elif directive == "merge":
             raise errors.ServerError(NO_MERGE)
         else:
             raise _bad_directive(directive, item)
-    return (rest, []) if replaced else (original, rest)
+    if replaced:
+        return rest, []
+    return [other for other in original if key not in other or unwanted.of(other[key]) < 0], rest
 
 
 def _items_merged(original: list[Any], patch: list[Any], schema: Schema, key: str) -> list[Any]:
@@ -271,15 +288,20 @@ def _deduplicated(items: list[Any]) -> list[Any]:
 
     Upstream: deduplicateScalars
     """
+    places: dict[Any, list[int]] = {}
+    for place, item in enumerate(items):
+        places.setdefault(item, []).append(place)
     at = 0
     while at < len(items):
-        other = at + 1
-        while other < len(items):
-            if items[at] == items[other]:
-                items[other] = items[-1]
-                items.pop()
-            else:
-                other += 1
+        same = places[items[at]]
+        # A heap; a place in it may have got another item since, or be gone.
+        while same:
+            place = heappop(same)
+            if at < place < len(items) and items[place] == items[at]:
+                last = items.pop()
+                if place < len(items):
+                    items[place] = last
+                    heappush(places[last], place)
         at += 1
     return items
 

@@ -1,14 +1,14 @@
-"""Values as the schema sees them: what does not fit it, which fields an object names, and what that makes of sets of fields."""
+"""Typed values for server-side apply: schema validation, field sets of objects, and their normal form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from strategy import gotext
-from strategy.patch import fieldset, goprint
-from strategy.patch.fieldset import SELF, Tree
-from strategy.patch.schema import ANY, KEYED, LIST, MAP, NO_DEFAULT, OBJECT, SCALAR, SET, Node
+from podstrat.strategy.formats import go
+from podstrat.strategy.patch import fieldset, goprint
+from podstrat.strategy.patch.fieldset import SELF, Tree
+from podstrat.strategy.patch.schema import ANY, KEYED, LIST, MAP, NO_DEFAULT, OBJECT, SCALAR, SET, Node
 
 _NUMBERS: Final = (int, float)
 
@@ -36,6 +36,10 @@ def _keyed_element(node: Node, item: Any) -> str:
     if not isinstance(item, dict):
         raise Unkeyed(f"associative list with keys may not have {'a null element' if item is None else 'non-map elements'}")
     pairs = tuple([(name, item.get(name, default)) for name, default in node.keys])
+    if all(value is NO_DEFAULT for _, value in pairs):
+        names = " ".join(go.quote(name) for name, _ in pairs)
+        words = f"omits all key fields [{names}] (and doesn't have default values for any key fields)"
+        raise Unkeyed(f"associative list with keys has an element that {words}")
     for name, value in pairs:
         if value is NO_DEFAULT:
             words = f'omits key field "{name}" (and doesn\'t have default value)'
@@ -65,7 +69,7 @@ def faults(value: Any, node: Node) -> Iterator[Fault]:
     Upstream: TypedValue.Validate
     """
     form = node.form
-    if value is None or form == ANY:
+    if value is None or form == ANY or (node.deduced and not isinstance(value, dict)):
         return
     if form == SCALAR:
         if words := _scalar_fault(value, node.scalar):
@@ -95,11 +99,13 @@ def _scalar_fault(value: Any, scalar: str) -> str:
 
 
 def _map_faults(value: dict[str, Any], node: Node) -> Iterator[Fault]:
-    for name, item in value.items():
-        inner = node.element if node.form == MAP else node.fields.get(name)
+    # The server walks a map in random order, which for a small one is mostly that of its keys.
+    for name in sorted(value):
+        item = value[name]
+        inner = node.member(name)
         if inner is None:
             yield f".{name}", "field not declared in schema"
-            # Nothing more is said about an object with a field that there is not.
+            # An object with an unknown field is not validated further.
             return
         for at, words in faults(item, inner):
             yield f".{name}{at}", words
@@ -135,9 +141,9 @@ def _syntax(value: Any) -> str:
     if value is None:
         return "interface {}(nil)"
     if isinstance(value, str):
-        return gotext.quote(value)
+        return go.quote(value)
     if isinstance(value, dict):
-        inside = ", ".join(f"{gotext.quote(name)}:{_syntax(value[name])}" for name in sorted(value))
+        inside = ", ".join(f"{go.quote(name)}:{_syntax(value[name])}" for name in sorted(value))
         return f"map[string]interface {{}}{{{inside}}}"
     if isinstance(value, list):
         return f"[]interface {{}}{{{', '.join(map(_syntax, value))}}}"
@@ -157,7 +163,7 @@ def named(value: Any, node: Node) -> Tree:
 
 def _named(value: Any, node: Node) -> Tree | None:
     """The node of a value; None if it names nothing."""
-    if node.leaf:
+    if node.leaf or (node.deduced and value and not isinstance(value, dict)):
         return {}
     if not value:
         return None
@@ -166,11 +172,11 @@ def _named(value: Any, node: Node) -> Tree | None:
     out: Tree = {}
     for name in sorted(value):
         item = value[name]
-        inner = node.element if node.form == MAP else node.fields.get(name)
+        inner = node.member(name)
         below = _named(item, inner) if inner else {}
         if item is None or item == {}:
             out[f"f:{name}"] = {}
-        elif node.form == MAP:
+        elif name not in node.fields and inner is not None:
             out[f"f:{name}"] = fieldset.as_member(below or {})
         elif below is not None:
             out[f"f:{name}"] = below
@@ -193,7 +199,7 @@ def whole(value: Any, node: Node, terse: bool) -> Tree:
     ``terse`` leaves out what would not be printed: lists and maps without items.
     Upstream: compareWalker.compare, with one side nil
     """
-    if node.leaf or not value:
+    if node.leaf or not value or (node.deduced and not isinstance(value, dict)):
         return {}
     if not node.named:
         return _whole_items(value, node, terse)
@@ -263,10 +269,9 @@ def _inside(node: Node | None, key: str) -> tuple[Node | None, bool]:
     if node is None:
         return None, False
     if key.startswith("f:"):
-        if node.form == OBJECT:
-            inner = node.fields.get(key[2:])
-            return inner, inner is not None
-        return (node.element, False) if node.form == MAP else (None, False)
+        if node.form in (OBJECT, MAP):
+            return node.member(key[2:]), key[2:] in node.fields
+        return None, False
     return (node.element, False) if key.startswith("k:") and node.form in (SET, KEYED, LIST) else (None, False)
 
 
@@ -277,54 +282,10 @@ def cut(tree: Tree, node: Node) -> Tree:
     """
     changed: Tree = {}
     for key, below in tree.items():
-        inner = node.fields.get(key[2:]) if node.form == OBJECT else node.element
-        if not below or inner is None or inner.form in (SCALAR, ANY):
+        inner = node.member(key[2:]) if node.form in (OBJECT, MAP) else node.element
+        if not below or inner is None or inner.deduced or inner.form in (SCALAR, ANY):
             continue
         new = {} if inner.leaf else cut(below, inner)
         if new is not below:
             changed[key] = new
     return {**tree, **changed} if changed else tree
-
-
-_Way = tuple[Any, str, Node] | None
-"""How a value is reached: the way to what holds it, the path element there, and what that is."""
-
-
-def expanded(tree: Tree, live: Any, node: Node, way: _Way = None) -> Tree:
-    """The set in which who owns an object, map or list as one value, though it is not owned so, owns all that is in it.
-
-    Upstream: ReconcileFieldSetWithSchema, buildGranularFieldSet
-    """
-    if node.form == OBJECT:
-        elements = tuple(tree)
-        found = node.wide.get(elements)
-        inside = node.granular(elements) if found is None else found
-    elif node.element is None or node.element.leaf:
-        return tree
-    else:
-        inside = tuple([(key, node.element) for key in tree if key != SELF])
-    changed: Tree = {}
-    for key, inner in inside:
-        below = tree[key]
-        if below:
-            new = expanded(below, live, inner, (way, key, node))
-        else:
-            there = named(_reached(live, (way, key, node)), inner)
-            new = {SELF: {}, **there} if there else below
-        if new is not below:
-            changed[key] = new
-    return {**tree, **changed} if changed else tree
-
-
-def _reached(live: Any, way: _Way) -> Any:
-    """The value at the end of a way; None if there is none, or several with the same key."""
-    if way is None:
-        return live
-    before, key, node = way
-    holder = _reached(live, before)
-    if isinstance(holder, dict):
-        return holder.get(key[2:])
-    if not isinstance(holder, list) or node.form != KEYED:
-        return None
-    found = [item for item in holder if element(node, item) == key]
-    return found[0] if len(found) == 1 else None

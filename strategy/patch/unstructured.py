@@ -1,4 +1,4 @@
-"""What the result of a strategic merge patch must be: it is not decoded from JSON, but converted, with rules of its own.
+"""Conversion of a strategic merge result to its type: not JSON decoding, but conversion with rules of its own.
 
 Numbers are converted as Go converts them: a float without a fraction is an integer, and an integer that is too long for its
 field loses its upper bits. The first fault in the order of the fields counts, and its text does not say where it is.
@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from strategy.types import SPECIAL
-from strategy.walk import described
+from podstrat.strategy.api.types import SPECIAL
+from podstrat.strategy.decoding import values
+from podstrat.strategy.decoding.walk import DecodeError, described
+from podstrat.strategy.formats import times
 
 if TYPE_CHECKING:
-    from strategy.types import Field, Types
+    from podstrat.strategy.api.types import Field, Types
 
 _BITS = {"int32": 32, "int64": 64}
 _KINDS = {dict: "map", list: "slice", str: "string", bool: "bool", int: "int64", float: "float64"}
+_INSTANTS = {"Time": times.parse, "MicroTime": times.micro}
 _LEAST_INT64 = -(1 << 63)
 
 
@@ -54,9 +57,11 @@ class _Walk:
         if not changed:
             return value
         result = dict(value)
-        for field in sorted((fields[name] for name in changed if name in fields), key=_place):
-            path = f"{at}.{field.name}" if at else field.name
-            result[field.name] = self.field(value[field.name], known.get(field.name), field, path)
+        wanted = set(changed)
+        for name, field in fields.items():
+            if name in wanted:
+                path = f"{at}.{name}" if at else name
+                result[name] = self.field(value[name], known.get(name), field, path)
         for name in changed:
             if name not in fields:
                 self.unknown.append(f"{at}.{name}" if at else name)
@@ -71,7 +76,7 @@ class _Walk:
         if field.shape == "map":
             if not isinstance(value, dict):
                 raise Unconvertible(f"cannot restore map from {_KINDS[type(value)]}")
-            return {name: self.one(member, None, field.type, field.go_element, at) for name, member in value.items()}
+            return {name: self.one(value[name], None, field.type, field.go_element, at) for name in sorted(value)}
         return self.items(value, stored, field, at)
 
     def items(self, value: Any, stored: Any, field: Field, at: str) -> list[Any]:
@@ -110,11 +115,6 @@ def _key(item: Any, field: Field) -> str | int | None:
     return key if isinstance(key, (str, int)) else None
 
 
-def _place(field: Field) -> tuple[bool, int]:
-    """Where a field stands in its struct: the numbers on the wire were given nearly in that order."""
-    return field.inlined_from != "TypeMeta", int(field.wire.rpartition(",")[2] or 0)
-
-
 def _unfit(value: Any, type_name: str, go_type: str, *, convertible: bool) -> Unconvertible:
     """Go has a conversion from integers to strings, though not one that is wanted here; that is said in other words."""
     if convertible:
@@ -136,9 +136,19 @@ def _integer(value: Any, type_name: str, go_type: str) -> int:
 
 
 def _special(value: Any, type_name: str) -> Any:
-    """Types with a JSON form of their own are read from their JSON; what the ordinary reader words otherwise is refused here."""
-    if type_name in ("Time", "MicroTime") and not isinstance(value, str):
-        raise Unconvertible(f"json: cannot unmarshal {described(value)} into Go value of type string")
+    """Types with a JSON form of their own are read from their JSON, each in its place."""
+    if type_name in _INSTANTS:
+        if not isinstance(value, str):
+            raise Unconvertible(f"json: cannot unmarshal {described(value)} into Go value of type string")
+        try:
+            _INSTANTS[type_name](value)
+        except times.TimeError as error:
+            raise Unconvertible(error.message) from None
+    if type_name == "Quantity":
+        try:
+            values.quantity_text(value)
+        except DecodeError as error:
+            raise Unconvertible(str(error)) from None
     if type_name != "IntOrString" or isinstance(value, str):
         return value
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:

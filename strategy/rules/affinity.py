@@ -1,18 +1,18 @@
-"""Affinity: the nodes and the company that a pod requires or prefers."""
+"""Affinity: node affinity, pod affinity and anti-affinity, required and preferred."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from strategy import field, formats
-from strategy.context import Context, Pod
-from strategy.field import Errors
-from strategy.rules import selectors
+from podstrat.strategy import field
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import selectors
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
-NO_TERMS = "must have at least one node selector term"
 BAD_WEIGHT = "must be in the range 1-100"
 IN_BOTH = "exists in both matchLabelKeys and mismatchLabelKeys"
 
@@ -31,7 +31,7 @@ def _nodes(affinity: Pod, at: str, ctx: Context) -> Errors:
     if REQUIRED in affinity:
         terms = affinity[REQUIRED]["nodeSelectorTerms"] or ()
         if not terms:
-            yield field.required(f"{at}.{REQUIRED}.nodeSelectorTerms", NO_TERMS)
+            yield field.required(f"{at}.{REQUIRED}.nodeSelectorTerms", selectors.NO_TERMS)
         for i, term in enumerate(terms):
             yield from _required_node(term, f"{at}.{REQUIRED}.nodeSelectorTerms[{i}]", ctx)
     for i, preferred in enumerate(affinity.get(PREFERRED) or ()):
@@ -74,14 +74,14 @@ def _term(term: Pod, at: str, ctx: Context) -> Errors:
         if term.get(kind):
             yield from _selector(term[kind], f"{at}.{kind}", ctx)
     for i, name in enumerate(term.get("namespaces") or ()):
-        if faults := formats.dns_label(name):
-            yield from formats.each(f"{at}.namespace", name, faults, field.place_of(f"{at}.namespaces[{i}]"))
+        if faults := validation.dns_label(name):
+            yield from validation.each(f"{at}.namespace", name, faults, field.place_of(f"{at}.namespaces[{i}]"))
     yield from _label_keys(term, at, ctx)
     key = term["topologyKey"]
     if not key:
         yield field.required(f"{at}.topologyKey", "can not be empty")
-    if faults := formats.label_key(key, ctx.name_unit):
-        yield from formats.each(f"{at}.topologyKey", key, faults)
+    if faults := validation.label_key(key, ctx.name_unit):
+        yield from validation.each(f"{at}.topologyKey", key, faults)
 
 
 def _label_keys(term: Pod, at: str, ctx: Context) -> Errors:

@@ -1,14 +1,15 @@
-"""Claims that ephemeral volumes make: the template's metadata and the spec of a persistent volume claim."""
+"""Volume claim templates of ephemeral volumes: metadata and the spec of a PersistentVolumeClaim."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from strategy import field, formats, quantity
-from strategy.context import Context
-from strategy.field import Errors
-from strategy.rules import meta, selectors
+from podstrat.strategy import field
+from podstrat.strategy.context import Context
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import quantity, validation
+from podstrat.strategy.rules import meta, selectors
 
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 VOLUME_MODES = ("Block", "Filesystem")
@@ -39,11 +40,11 @@ def volume(source: dict[str, Any], at: str, ctx: Context) -> Errors:
         yield field.required(f"{at}.volumeClaimTemplate")
         return
     if template["metadata"]:
-        yield from _metadata(template["metadata"], f"{at}.volumeClaimTemplate.metadata", ctx)
+        yield from metadata(template["metadata"], f"{at}.volumeClaimTemplate.metadata", ctx)
     yield from spec(template["spec"], f"{at}.volumeClaimTemplate.spec", ctx)
 
 
-def _metadata(metadata: dict[str, Any], at: str, ctx: Context) -> Errors:
+def metadata(metadata: dict[str, Any], at: str, ctx: Context) -> Errors:
     """A template has annotations and labels; the rest is made, so it may not be there, were it but an empty list.
 
     Upstream: ValidateTemplateObjectMeta
@@ -67,14 +68,14 @@ def spec(spec: dict[str, Any], at: str, ctx: Context) -> Errors:
     yield from _access_modes(modes, f"{at}.accessModes")
     yield from _storage(spec["resources"].get("requests") or {}, at)
     if name := spec.get("storageClassName"):
-        yield from formats.each(f"{at}.storageClassName", name, formats.dns_subdomain(name))
+        yield from validation.each(f"{at}.storageClassName", name, validation.dns_subdomain(name))
     if "volumeMode" in spec and spec["volumeMode"] not in VOLUME_MODES:
         yield field.not_supported(f"{at}.volumeMode", spec["volumeMode"], VOLUME_MODES)
     if "dataSource" in spec or "dataSourceRef" in spec:
         yield from _data_sources(spec.get("dataSource"), spec.get("dataSourceRef"), at)
     # The gate could be switched off up to 1.35; the field stays then, but any name will do.
     if (name := spec.get("volumeAttributesClassName")) and "VolumeAttributesClass" in ctx.gates:
-        yield from formats.each(f"{at}.volumeAttributesClassName", name, formats.dns_subdomain(name))
+        yield from validation.each(f"{at}.volumeAttributesClassName", name, validation.dns_subdomain(name))
 
 
 def _access_modes(modes: Sequence[str], at: str) -> Errors:
@@ -104,7 +105,7 @@ def _data_sources(source: dict[str, Any] | None, ref: dict[str, Any] | None, at:
     yield from _data_source(ref, f"{at}.dataSourceRef")
     namespace = ref.get("namespace")
     if namespace:
-        yield from formats.each(f"{at}.dataSourceRef.namespace", namespace, formats.dns_label(namespace))
+        yield from validation.each(f"{at}.dataSourceRef.namespace", namespace, validation.dns_label(namespace))
     if source is None:
         return
     # The value is a path, which prints as nothing.
@@ -125,6 +126,6 @@ def _data_source(source: dict[str, Any], at: str) -> Errors:
         yield field.required(f"{at}.kind")
     group = source.get("apiGroup")
     if group:
-        yield from formats.each(f"{at}.apiGroup", group, formats.dns_subdomain(group))
+        yield from validation.each(f"{at}.apiGroup", group, validation.dns_subdomain(group))
     elif source["kind"] != "PersistentVolumeClaim":
         yield field.invalid(at, source["kind"], CORE_GROUP, field.place_of(f"{at}.kind"))

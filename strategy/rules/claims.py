@@ -1,13 +1,15 @@
-"""Resource claims of a pod: the devices that it wants, by claim or by template."""
+"""Resource claims of a pod (DRA): by claim name or by template."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strategy import field, formats, internal
-from strategy.context import Context, Pod
-from strategy.field import Errors
-from strategy.rules.pod_annotations import MIRROR
+from podstrat.strategy import field
+from podstrat.strategy.api import internal
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules.pod_annotations import MIRROR
 
 NOT_STATIC = "static pods do not support resource claims"
 NOT_BOTH = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
@@ -32,8 +34,8 @@ def each(claims: Sequence[Pod], meta: Pod | None, at: str, ctx: Context) -> Erro
             yield field.required(f"{at}[{i}].name")
         elif name in names:
             yield field.duplicate(f"{at}[{i}].name", name)
-        elif faults := formats.dns_label(name):
-            yield from formats.each(f"{at}[{i}].name", name, faults)
+        elif faults := validation.dns_label(name):
+            yield from validation.each(f"{at}[{i}].name", name, faults)
         names.add(name)
         yield from _source(claim, f"{at}[{i}]", ctx)
 
@@ -48,5 +50,5 @@ def _source(claim: Pod, at: str, ctx: Context) -> Errors:
         show = internal.text("PodResourceClaim", claim, ctx.version)
         yield field.invalid(at, claim, NOT_BOTH if given else NEEDS_ONE, show=show)
     for key in given:
-        if faults := formats.dns_subdomain(claim[key]):
-            yield from formats.each(f"{at}.{key}", claim[key], faults)
+        if faults := validation.dns_subdomain(claim[key]):
+            yield from validation.each(f"{at}.{key}", claim[key], faults)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from strategy import field, gotext, internal
-from strategy.context import Context
-from strategy.field import Errors
-from strategy.rules import profiles
+from podstrat.strategy import field
+from podstrat.strategy.api import internal
+from podstrat.strategy.context import Context
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go
+from podstrat.strategy.rules import profiles
 
 PROC_MOUNTS = ("Default", "Unmasked")
 
@@ -50,7 +52,7 @@ def _proc_mount(kind: str, path: str, spec: dict[str, Any]) -> Errors:
     if kind not in PROC_MOUNTS:
         yield field.not_supported(path, kind, PROC_MOUNTS)
     elif kind == "Unmasked" and spec.get("hostUsers") is not False:
-        yield field.invalid(path, kind, NEEDS_OWN_USERS, show=gotext.to_json(kind))
+        yield field.invalid(path, kind, NEEDS_OWN_USERS, show=go.to_json(kind))
 
 
 def _no_escalation(given: dict[str, Any], path: str, ctx: Context) -> Errors:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from strategy import field, formats
-from strategy.context import Context
-from strategy.field import Errors, FieldError
-from strategy.rules import container_security, env, mounts, ports, probes, profiles, resources, restart
-from strategy.rules.mounts import Volumes
+from podstrat.strategy import field
+from podstrat.strategy.context import Context
+from podstrat.strategy.field import Errors, FieldError
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import container_security, env, mounts, ports, probes, profiles, resources, restart_policy
+from podstrat.strategy.rules.mounts import Volumes
 
 MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
@@ -43,7 +44,7 @@ def regular(spec: dict[str, Any], at: str, ctx: Context, volumes: Volumes) -> Er
         names.add(container["name"])
         yield from _hooks(container, here, spec)
         if "restartPolicy" in container or "restartPolicyRules" in container:
-            yield from restart.policy(container, here, ctx)
+            yield from restart_policy.policy(container, here, ctx)
     yield from ports.conflicts(spec["containers"], f"{at}.containers")
 
 
@@ -57,7 +58,7 @@ def init(spec: dict[str, Any], at: str, ctx: Context, volumes: Volumes) -> Error
         here = f"{at}.initContainers[{i}]"
         yield from common(container, here, spec, ctx, volumes)
         if "restartPolicy" in container or "restartPolicyRules" in container:
-            yield from restart.init_policy(container, here, ctx)
+            yield from restart_policy.init_policy(container, here, ctx)
         if container["name"] in names:
             yield field.duplicate(f"{here}.name", container["name"])
         elif container["name"]:
@@ -115,8 +116,8 @@ def common(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: Contex
     name = container["name"]
     if not name:
         yield field.required(f"{at}.name")
-    elif faults := formats.dns_label(name):
-        yield from formats.each(f"{at}.name", name, faults)
+    elif faults := validation.dns_label(name):
+        yield from validation.each(f"{at}.name", name, faults)
     if not container.get("image"):
         yield field.required(f"{at}.image")
     if container.get("terminationMessagePolicy") not in MESSAGE_POLICIES:

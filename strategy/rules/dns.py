@@ -1,12 +1,13 @@
-"""Names on the network: how a pod resolves them, what it is called, and what its hosts file says."""
+"""DNS policy and configuration, hostname and subdomain, host aliases."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strategy import field, formats
-from strategy.context import Context, Pod
-from strategy.field import Errors
+from podstrat.strategy import field
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import validation
 
 POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 MAX_NAMESERVERS = 3
@@ -52,8 +53,8 @@ def _nameservers(servers: Sequence[str], at: str, ctx: Context) -> Errors:
     if len(servers) > MAX_NAMESERVERS:
         yield field.invalid(at, servers, f"must not have more than {MAX_NAMESERVERS} nameservers")
     for i, server in enumerate(servers):
-        if faults := formats.ip(server, "StrictIPCIDRValidation" in ctx.gates):
-            yield from formats.each(f"{at}[{i}]", server, faults)
+        if faults := validation.ip(server, "StrictIPCIDRValidation" in ctx.gates):
+            yield from validation.each(f"{at}[{i}]", server, faults)
 
 
 def _searches(searches: Sequence[str], at: str) -> Errors:
@@ -65,8 +66,8 @@ def _searches(searches: Sequence[str], at: str) -> Errors:
         yield field.invalid(at, searches, text)
     for i, search in enumerate(searches):
         domain = search.removesuffix(".")
-        if search != "." and (faults := formats.dns_search(domain)):
-            yield from formats.each(f"{at}[{i}]", domain, faults)
+        if search != "." and (faults := validation.dns_search(domain)):
+            yield from validation.each(f"{at}[{i}]", domain, faults)
 
 
 def host_aliases(aliases: Sequence[Pod], at: str, ctx: Context) -> Errors:
@@ -76,11 +77,11 @@ def host_aliases(aliases: Sequence[Pod], at: str, ctx: Context) -> Errors:
     """
     for i, alias in enumerate(aliases):
         address = alias["ip"]
-        if faults := formats.ip(address, "StrictIPCIDRValidation" in ctx.gates):
-            yield from formats.each(f"{at}[{i}].ip", address, faults)
+        if faults := validation.ip(address, "StrictIPCIDRValidation" in ctx.gates):
+            yield from validation.each(f"{at}[{i}].ip", address, faults)
         for j, name in enumerate(alias.get("hostnames") or ()):
-            if faults := formats.dns_subdomain(name):
-                yield from formats.each(f"{at}[{i}].hostnames[{j}]", name, faults)
+            if faults := validation.dns_subdomain(name):
+                yield from validation.each(f"{at}[{i}].hostnames[{j}]", name, faults)
 
 
 def hostname_override(spec: Pod, at: str) -> Errors:
@@ -95,5 +96,5 @@ def hostname_override(spec: Pod, at: str) -> Errors:
         yield field.forbidden(at, "may not be specified when hostNetwork is true")
     if len(name.encode()) > MAX_HOSTNAME:
         yield field.too_long(at, MAX_HOSTNAME)
-    if faults := formats.dns_subdomain(name):
-        yield from formats.each(at, name, faults)
+    if faults := validation.dns_subdomain(name):
+        yield from validation.each(at, name, faults)

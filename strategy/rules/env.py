@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from strategy import field, formats
-from strategy.context import Context
-from strategy.field import Errors
-from strategy.rules import refs
+from podstrat.strategy import field
+from podstrat.strategy.context import Context
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import refs
 
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
@@ -29,8 +30,8 @@ def variables(container: dict[str, Any], at: str, ctx: Context) -> Errors:
         name = variable["name"]
         if not name:
             yield field.required(f"{at}.env[{i}].name")
-        elif faults := formats.env_name(name):
-            yield from formats.each(f"{at}.env[{i}].name", name, faults)
+        elif faults := validation.env_name(name):
+            yield from validation.each(f"{at}.env[{i}].name", name, faults)
         if "valueFrom" in variable and not _is_plain(variable):
             yield from _value_from(variable, f"{at}.env[{i}].valueFrom", ctx)
 
@@ -42,7 +43,7 @@ def _is_plain(variable: dict[str, Any]) -> bool:
         return False
     ref = source.get("secretKeyRef") or source.get("configMapKeyRef")
     if ref:
-        return not formats.dns_subdomain(ref.get("name", "")) and not formats.config_key(ref.get("key", ""))
+        return not validation.dns_subdomain(ref.get("name", "")) and not validation.config_key(ref.get("key", ""))
     ref = source.get("fieldRef")
     return bool(ref) and refs.is_plain(ref, refs.ENV_FIELDS)
 
@@ -79,12 +80,12 @@ def _key_ref(ref: dict[str, Any], at: str, ctx: Context) -> Errors:
     Upstream: validateConfigMapKeySelector, validateSecretKeySelector
     """
     name, key = ref.get("name", ""), ref.get("key", "")
-    if faults := formats.dns_subdomain(name):
-        yield from formats.each(f"{at}.name", name, faults)
+    if faults := validation.dns_subdomain(name):
+        yield from validation.each(f"{at}.name", name, faults)
     if not key:
         yield field.required(f"{at}.key")
-    elif faults := formats.config_key(key):
-        yield from formats.each(f"{at}.key", key, faults)
+    elif faults := validation.config_key(key):
+        yield from validation.each(f"{at}.key", key, faults)
 
 
 def _file_ref(ref: dict[str, Any], at: str, ctx: Context) -> Errors:
@@ -95,12 +96,12 @@ def _file_ref(ref: dict[str, Any], at: str, ctx: Context) -> Errors:
     key, volume, path = ref.get("key", ""), ref.get("volumeName", ""), ref.get("path", "")
     if not key:
         yield field.required(f"{at}.key")
-    elif faults := formats.env_name(key):
-        yield from formats.each(f"{at}.key", key, faults)
+    elif faults := validation.env_name(key):
+        yield from validation.each(f"{at}.key", key, faults)
     if not volume:
         yield field.required(f"{at}.volumeName")
-    elif faults := formats.dns_label(volume):
-        yield from formats.each(f"{at}.volumeName", volume, faults)
+    elif faults := validation.dns_label(volume):
+        yield from validation.each(f"{at}.volumeName", volume, faults)
     if not path:
         yield field.required(f"{at}.path")
     elif ".." in path.split("/"):
@@ -124,8 +125,8 @@ def imports(container: dict[str, Any], at: str) -> Errors:
     """
     for i, source in enumerate(container["envFrom"]):
         prefix = source.get("prefix")
-        if prefix and (faults := formats.env_name(prefix)):
-            yield from formats.each(f"{at}.envFrom[{i}].prefix", prefix, faults)
+        if prefix and (faults := validation.env_name(prefix)):
+            yield from validation.each(f"{at}.envFrom[{i}].prefix", prefix, faults)
         config_map, secret = source.get("configMapRef"), source.get("secretRef")
         if config_map is not None:
             yield from _whole(config_map, f"{at}.envFrom[{i}].configMapRef")
@@ -142,8 +143,8 @@ def _whole(ref: dict[str, Any], at: str) -> Errors:
     name = ref.get("name", "")
     if not name:
         yield field.required(f"{at}.name")
-    elif faults := formats.dns_subdomain_prefix(name):
-        yield from formats.each(f"{at}.name", name, faults)
+    elif faults := validation.dns_subdomain_prefix(name):
+        yield from validation.each(f"{at}.name", name, faults)
 
 
 def file_key_volumes(spec: dict[str, Any], at: str, ctx: Context) -> Errors:

@@ -1,11 +1,12 @@
-"""What may happen to ephemeral containers once a pod exists: more of them, and nothing else."""
+"""Updates of ephemeral containers: they may be added, nothing else."""
 
 from __future__ import annotations
 
-from strategy import field, internal, semantic
-from strategy.context import Context, Pod
-from strategy.field import Errors
-from strategy.rules.pod_annotations import MIRROR
+from podstrat.strategy import field, semantic
+from podstrat.strategy.api import internal
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.rules.pod_annotations import MIRROR
 
 AT = "spec.ephemeralContainers"
 

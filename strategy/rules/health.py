@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strategy import field, quantity
-from strategy.context import V1_37, Context, Pod
-from strategy.field import Errors
+from podstrat.strategy import field
+from podstrat.strategy.context import V1_37, Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go, quantity
 
 HEALTHS = ("Healthy", "Unhealthy", "Unknown")
 MESSAGE_LIMIT = 1024
@@ -53,10 +54,10 @@ def of_pod(pod: Pod, ctx: Context) -> Errors:
     for i, resource in enumerate(resources):
         name = resource["name"]
         if not name.startswith(CLAIM) and name not in requested:
-            yield field.invalid(f"{at}[{i}].name", name, "must match one of the pod's resource requests")
+            yield field.invalid(f"{at}[{i}].name", name, "must match one of the pod's resource requests", show=go.to_json(name))
         elif name.startswith(CLAIM) and name.removeprefix(CLAIM).partition("/")[0] not in claimed:
             text = "must match one of the pod's resource claims as 'claim:<claimName>' or 'claim:<claimName>/<requestName>'"
-            yield field.invalid(f"{at}[{i}].name", name, text)
+            yield field.invalid(f"{at}[{i}].name", name, text, show=go.to_json(name))
         yield from _devices(resource.get("resources") or (), f"{at}[{i}].resources")
     yield from _unique_names(resources, at, ctx)
 
@@ -84,12 +85,13 @@ def _name(name: str, container: Pod, pod: Pod, at: str, ctx: Context) -> Errors:
     resources = container["resources"]
     if not name.startswith(CLAIM):
         if name not in (resources.get("requests") or {}):
-            yield field.invalid(at, name, NO_REQUEST)
+            yield field.invalid(at, name, NO_REQUEST, show=go.to_json(name))
         return
     named = {_claim_name(claim) for claim in resources.get("claims") or ()}
     if name in named or (ctx.version >= V1_37 and name in _extended(container, pod)):
         return
-    yield field.invalid(at, name, NO_CLAIM if ctx.version >= V1_37 else NO_CLAIM_BEFORE_1_37)
+    text = NO_CLAIM if ctx.version >= V1_37 else NO_CLAIM_BEFORE_1_37
+    yield field.invalid(at, name, text, show=go.to_json(name))
 
 
 def _claim_name(claim: Pod) -> str:
@@ -125,5 +127,5 @@ def _devices(devices: Sequence[Pod], at: str) -> Errors:
         elif message is not None and len(message.encode()) > MESSAGE_LIMIT:
             yield field.too_long(f"{at}[{i}].message", MESSAGE_LIMIT)
         if device["resourceID"] in seen:
-            yield field.duplicate(f"{at}[{i}].resourceID", device["resourceID"])
+            yield field.duplicate(f"{at}[{i}].resourceID", device["resourceID"], show=go.to_json(device["resourceID"]))
         seen.add(device["resourceID"])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strategy import field, formats, gotext
-from strategy.context import V1_37, Context, Pod
-from strategy.field import Errors, FieldError
+from podstrat.strategy import field
+from podstrat.strategy.context import V1_37, Context, Pod
+from podstrat.strategy.field import Errors, FieldError
+from podstrat.strategy.formats import go, validation
 
 ANNOTATIONS_LIMIT = 256 * 1024
 MANAGER_LIMIT, SUBRESOURCE_LIMIT = 128, 256
@@ -18,11 +19,11 @@ Found = Sequence[FieldError]
 """What ``labels_and_owners`` yields. The server asks that up to four times, and repeats what it finds; we ask once."""
 
 
-def on_create(meta: Pod, ctx: Context, form: formats.Format = formats.dns_subdomain, found: Found | None = None) -> Errors:
+def on_create(meta: Pod, ctx: Context, form: validation.Format = validation.dns_subdomain, found: Found | None = None) -> Errors:
     """Upstream: ValidateObjectMeta of the core group"""
     if "generateName" in meta or form(meta.get("name", "")):
         yield from name(meta, form)
-    yield from _common(meta, ctx, found)
+    yield from common(meta, ctx, found)
     if meta.get("finalizers"):
         yield from qualified_finalizers(meta["finalizers"])
 
@@ -33,7 +34,7 @@ def on_write(meta: Pod, ctx: Context, found: Found) -> Errors:
     Upstream: ValidateObjectMetaAccessor
     """
     yield from path_segments(meta)
-    yield from _common(meta, ctx, found)
+    yield from common(meta, ctx, found)
 
 
 def on_update(meta: Pod, old: Pod, found: Found) -> Errors:
@@ -45,7 +46,8 @@ def on_update(meta: Pod, old: Pod, found: Found) -> Errors:
         yield from no_new_finalizers(meta.get("finalizers") or (), old.get("finalizers") or ())
     for key in IMMUTABLE:
         if meta.get(key) != old.get(key):
-            yield field.invalid(f"metadata.{key}", meta.get(key), "field is immutable")
+            show = go.to_json(meta[key]) if key == "uid" and key in meta else None
+            yield field.invalid(f"metadata.{key}", meta.get(key), "field is immutable", show=show)
     yield from found
 
 
@@ -59,16 +61,16 @@ def on_pod_update(meta: Pod, old: Pod, found: Found) -> Errors:
         yield from qualified_finalizers(meta["finalizers"])
 
 
-def name(meta: Pod, form: formats.Format = formats.dns_subdomain) -> Errors:
+def name(meta: Pod, form: validation.Format = validation.dns_subdomain) -> Errors:
     """A name is a DNS subdomain, of some kinds a DNS label; generateName is the beginning of one."""
     prefix = meta.get("generateName")
     if prefix:
-        yield from formats.each("metadata.generateName", prefix, formats.of_prefix(prefix, form))
+        yield from validation.each("metadata.generateName", prefix, validation.of_prefix(prefix, form))
     text = meta.get("name", "")
     if not text:
         yield field.required("metadata.name", "name or generateName is required")
     else:
-        yield from formats.each("metadata.name", text, form(text))
+        yield from validation.each("metadata.name", text, form(text))
 
 
 def path_segments(meta: Pod) -> Errors:
@@ -85,9 +87,9 @@ def path_segments(meta: Pod) -> Errors:
                 yield field.invalid(f"metadata.{key}", text, f"may not contain '{part}'")
 
 
-def _common(meta: Pod, ctx: Context, found: Found | None) -> Errors:
+def common(meta: Pod, ctx: Context, found: Found | None) -> Errors:
     if meta.get("generation", 0) < 0:
-        yield field.invalid("metadata.generation", meta["generation"], formats.NOT_NEGATIVE)
+        yield field.invalid("metadata.generation", meta["generation"], validation.NOT_NEGATIVE)
     yield from labels_and_owners(meta, ctx) if found is None else found
     if meta.get("finalizers"):
         yield from finalizers(meta["finalizers"], ctx.name_unit)
@@ -110,9 +112,9 @@ def labels(labels: dict[str, str], unit: str, at: str, where: field.Place | None
     Upstream: ValidateLabels
     """
     for key, value in labels.items():
-        for message in formats.label_key(key, unit):
+        for message in validation.label_key(key, unit):
             yield field.invalid(at, key, message, (*(where or field.place_of(at)), key))
-        for message in formats.label_value(value, unit):
+        for message in validation.label_value(value, unit):
             yield field.invalid(at, value, message, (*(where or field.place_of(at)), key))
 
 
@@ -123,7 +125,7 @@ def annotation_keys(annotations: dict[str, str], unit: str, at: str) -> Errors:
     """
     size = 0
     for key, value in annotations.items():
-        for message in formats.label_key(key.lower(), unit):
+        for message in validation.label_key(key.lower(), unit):
             yield field.invalid(at, key, message, (*field.place_of(at), key))
         size += len(key) + len(value)
     # A character has four bytes at the most, so only large ones need counting byte by byte.
@@ -139,6 +141,7 @@ def owners(owners: Sequence[Pod], ctx: Context) -> Errors:
     Upstream: ValidateOwnerReferences
     """
     controller: Pod | None = None
+    whole = ""
     for i, owner in enumerate(owners):
         if ctx.version >= V1_37:
             yield from _owner(owner, f"metadata.ownerReferences[{i}]")
@@ -148,12 +151,13 @@ def owners(owners: Sequence[Pod], ctx: Context) -> Errors:
             continue
         if controller is not None:
             named = f"{controller['kind']}/{controller['name']} and {owner['kind']}/{owner['name']}"
+            whole = whole or go.to_json([_owner_in_order(each) for each in owners])
             yield field.invalid(
                 "metadata.ownerReferences",
                 owners,
                 f'Only one reference can have Controller set to true. Found "true" in references for {named}',
                 ("metadata", "ownerReferences", i),
-                show=gotext.to_json([_owner_in_order(each) for each in owners]),
+                show=whole,
             )
         else:
             controller = owner
@@ -166,11 +170,11 @@ def _owner(owner: Pod, at: str) -> Errors:
         yield field.required(f"{at}.apiVersion", "must not be empty")
     elif not _has_version(version):
         yield field.invalid(f"{at}.apiVersion", version, "must be <group>/<version> or <version>")
-    elif _is_event(owner):
-        yield field.invalid(at, owner, "/v1, Kind=Event is disallowed from being an owner", show=_owner_text(owner))
     for key in ("kind", "name", "uid"):
         if not owner[key]:
             yield field.required(f"{at}.{key}", "must not be empty")
+    if _is_event(owner):
+        yield field.invalid(at, owner, "/v1, Kind=Event is disallowed from being an owner", show=_owner_text(owner))
 
 
 def _owner_without_index(owner: Pod, i: int) -> Errors:
@@ -201,7 +205,7 @@ def _owner_in_order(owner: Pod) -> Pod:
 
 
 def _owner_text(owner: Pod) -> str:
-    return gotext.to_json(_owner_in_order(owner))
+    return go.to_json(_owner_in_order(owner))
 
 
 def finalizers(finalizers: Sequence[str], unit: str) -> Errors:
@@ -211,8 +215,8 @@ def finalizers(finalizers: Sequence[str], unit: str) -> Errors:
     """
     both = set()
     for i, finalizer in enumerate(finalizers):
-        faults = formats.label_key(finalizer, unit)
-        yield from formats.each("metadata.finalizers", finalizer, faults, ("metadata", "finalizers", i))
+        faults = validation.label_key(finalizer, unit)
+        yield from validation.each("metadata.finalizers", finalizer, faults, ("metadata", "finalizers", i))
         both.add(finalizer)
     if "orphan" in both and "foregroundDeletion" in both:
         text = "finalizer orphan and foregroundDeletion cannot be both set"
@@ -265,6 +269,6 @@ def no_new_finalizers(finalizers: Sequence[str], old: Sequence[str]) -> Errors:
     known = set(old)
     extra = sorted({finalizer for finalizer in finalizers if finalizer not in known})
     if extra:
-        listed = ", ".join(map(gotext.quote, extra))
+        listed = ", ".join(map(go.quote, extra))
         text = "no new finalizers can be added if the object is being deleted, found new finalizers []string{%s}"
         yield field.forbidden("metadata.finalizers", text % listed)

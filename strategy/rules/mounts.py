@@ -1,12 +1,13 @@
-"""How containers use the pod's volumes: mounted as directories or attached as block devices."""
+"""Volume mounts and volume devices of containers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from strategy import field, formats
-from strategy.field import Errors
+from podstrat.strategy import field
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import validation
 
 Volumes = Mapping[str, dict[str, Any]]
 """The volumes of the pod that passed their own rules, by name."""
@@ -54,16 +55,16 @@ def each(container: dict[str, Any], at: str, volumes: Volumes) -> Errors:
 def _options(mount: dict[str, Any], at: str, i: int, container: dict[str, Any], volumes: Volumes) -> Errors:
     """What a mount may say beside its name and path; several of the server's paths here lack the index."""
     sub_path, expression = mount.get("subPath", ""), mount.get("subPathExpr", "")
-    if sub_path and (faults := formats.local_path(sub_path)):
+    if sub_path and (faults := validation.local_path(sub_path)):
         place = field.place_of(f"{at}.volumeMounts[{i}].subPath")
-        yield from formats.each(f"{at}.volumeMounts.subPath", sub_path, faults, place)
+        yield from validation.each(f"{at}.volumeMounts.subPath", sub_path, faults, place)
     if expression:
         if sub_path:
             text = "subPathExpr and subPath are mutually exclusive"
             yield field.invalid(f"{at}.volumeMounts[{i}].subPathExpr", expression, text)
-        if faults := formats.local_path(expression):
+        if faults := validation.local_path(expression):
             place = field.place_of(f"{at}.volumeMounts[{i}].subPathExpr")
-            yield from formats.each(f"{at}.volumeMounts.subPathExpr", expression, faults, place)
+            yield from validation.each(f"{at}.volumeMounts.subPathExpr", expression, faults, place)
     if "mountPropagation" in mount:
         yield from _propagation(mount["mountPropagation"], at, i, container)
     if "recursiveReadOnly" in mount:

@@ -1,12 +1,12 @@
-"""What depends on the operating system: fields that Linux or Windows does not know, and host processes of Windows."""
+"""Rules by operating system: fields that Linux or Windows does not have, and Windows host processes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from strategy import field
-from strategy.context import V1_37, Context, Pod
-from strategy.field import Errors
+from podstrat.strategy import field
+from podstrat.strategy.context import V1_37, Context, Pod
+from podstrat.strategy.field import Errors
 
 NAMES = ("linux", "windows")
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")

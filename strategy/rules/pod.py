@@ -5,17 +5,18 @@ An update runs many rules more than once, and up to 1.36 its causes repeat accor
 
 from __future__ import annotations
 
-from strategy.context import Context, Pod
-from strategy.field import Errors
-from strategy.rules import ephemeral, meta, pod_annotations, pod_status, podspec, resize, updates
+from podstrat.strategy import rules
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.rules import meta, pod_annotations, pod_spec
 
 
 def create(pod: Pod, ctx: Context) -> Errors:
     """Upstream: ValidatePodCreate"""
     yield from _metadata_and_spec(pod, ctx)
-    yield from podspec.on_create(pod, ctx)
+    yield from pod_spec.on_create(pod, ctx)
     yield from pod_annotations.agree_with_fields(pod)
-    yield from podspec.declared(pod["spec"], "spec", ctx)
+    yield from pod_spec.declared(pod["spec"], "spec", ctx)
 
 
 def update(pod: Pod, old: Pod, ctx: Context) -> Errors:
@@ -25,8 +26,8 @@ def update(pod: Pod, old: Pod, ctx: Context) -> Errors:
     yield from meta.on_pod_update(pod["metadata"], old["metadata"], found)
     yield from _metadata_and_spec(pod, ctx, found)
     yield from pod_annotations.updates(pod, old, ctx)
-    yield from updates.spec(pod["spec"], old["spec"], ctx)
-    yield from podspec.declared(pod["spec"], "spec", ctx)
+    yield from rules.updates.spec(pod["spec"], old["spec"], ctx)
+    yield from pod_spec.declared(pod["spec"], "spec", ctx)
 
 
 def update_status(pod: Pod, old: Pod, ctx: Context) -> Errors:
@@ -38,35 +39,35 @@ def update_status(pod: Pod, old: Pod, ctx: Context) -> Errors:
     yield from _generic(pod, old, ctx, found)
     yield from meta.on_pod_update(pod["metadata"], old["metadata"], found)
     yield from pod_annotations.updates(pod, old, ctx)
-    yield from pod_status.update(pod, old, ctx)
+    yield from rules.pod_status.update(pod, old, ctx)
 
 
 def ephemeral_containers(pod: Pod, old: Pod, ctx: Context) -> Errors:
     """Upstream: ValidatePodEphemeralContainersUpdate"""
     found = list(meta.labels_and_owners(pod["metadata"], ctx))
     yield from _generic(pod, old, ctx, found)
-    if replaced := list(ephemeral.replacing(old)):
+    if replaced := list(rules.ephemeral.replacing(old)):
         yield from replaced
         return
     yield from meta.on_pod_update(pod["metadata"], old["metadata"], found)
     yield from _metadata_and_spec(pod, ctx, found)
     yield from pod_annotations.updates(pod, old, ctx)
-    yield from ephemeral.only_added(pod, old, ctx)
-    yield from podspec.declared(pod["spec"], "spec", ctx)
+    yield from rules.ephemeral.only_added(pod, old, ctx)
+    yield from pod_spec.declared(pod["spec"], "spec", ctx)
 
 
 def resized(pod: Pod, old: Pod, ctx: Context) -> Errors:
     """Upstream: ValidatePodResize"""
     found = list(meta.labels_and_owners(pod["metadata"], ctx))
     yield from _generic(pod, old, ctx, found)
-    if replaced := list(resize.replacing(old, pod, ctx)):
+    if replaced := list(rules.resize.replacing(old, pod, ctx)):
         yield from replaced
         return
     faults = list(meta.on_pod_update(pod["metadata"], old["metadata"], found))
     faults += _metadata_and_spec(pod, ctx, found)
     yield from faults
-    yield from resize.pod(pod, old, ctx, clean=not faults)
-    yield from podspec.declared(pod["spec"], "spec", ctx)
+    yield from rules.resize.pod(pod, old, ctx, clean=not faults)
+    yield from pod_spec.declared(pod["spec"], "spec", ctx)
 
 
 def _generic(pod: Pod, old: Pod, ctx: Context, found: meta.Found) -> Errors:
@@ -82,5 +83,5 @@ def _metadata_and_spec(pod: Pod, ctx: Context, found: meta.Found | None = None) 
     """Upstream: validatePodMetadataAndSpec"""
     yield from meta.on_create(pod["metadata"], ctx, found=found)
     yield from pod_annotations.values(pod, ctx)
-    yield from podspec.spec(pod["spec"], pod["metadata"], "spec", ctx)
-    yield from podspec.pod_only(pod, ctx)
+    yield from pod_spec.spec(pod["spec"], pod["metadata"], "spec", ctx)
+    yield from pod_spec.pod_only(pod, ctx)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from strategy import field, formats, gotext, shape
-from strategy.context import Context, Pod
-from strategy.field import Errors
-from strategy.rules import profiles, tolerations
+from podstrat.strategy import field
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.decoding import codec
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go, validation
+from podstrat.strategy.rules import profiles, tolerations
 
 MIRROR = "kubernetes.io/config.mirror"
 TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations"
@@ -23,7 +25,6 @@ SAME = {"apparmor": _SAME, "seccomp": _SAME | {("RuntimeDefault", "docker/defaul
 """Types of profiles, and the annotations that say the same."""
 
 # As the server reads it; nothing longer can be 32 bits, whatever its zeros.
-_int32_text = re.compile(r"0|-[0-9]{1,4000}|[1-9][0-9]{0,9}").fullmatch
 
 
 def values(pod: Pod, ctx: Context) -> Errors:
@@ -57,8 +58,8 @@ def name_profiles(annotations: Mapping[str, str]) -> bool:
 def _tolerations(text: str, ctx: Context) -> Errors:
     """Upstream: ValidateTolerationsInPodAnnotations"""
     try:
-        listed = shape.decode_list(text.encode(), "Toleration", ctx.types)
-    except shape.DecodeError as error:
+        listed = codec.decode_list(text.encode(), "Toleration", ctx.types)
+    except codec.DecodeError as error:
         yield field.invalid("metadata.annotations", TOLERATIONS, str(error), ("metadata", "annotations", TOLERATIONS))
         return
     place = ("metadata", "annotations", TOLERATIONS)
@@ -74,7 +75,7 @@ def _deletion_cost(annotations: dict[str, str]) -> Errors:
 
 
 def _is_int32(text: str) -> bool:
-    return bool(_int32_text(text)) and -(2**31) <= int(text) < 2**31
+    return bool(re.fullmatch("0|-[0-9]{1,4000}|[1-9][0-9]{0,9}", text)) and -(2**31) <= int(text) < 2**31
 
 
 def _bad_cost_stored(ctx: Context) -> bool:
@@ -99,7 +100,7 @@ def seccomp_profile(profile: str, key: str) -> Errors:
         return
     if profile.startswith("localhost/"):
         path = profile.removeprefix("localhost/")
-        yield from formats.each(at, path, formats.local_path(path), place)
+        yield from validation.each(at, path, validation.local_path(path), place)
     else:
         yield field.invalid(at, profile, "must be a valid seccomp profile", place)
 
@@ -113,7 +114,7 @@ def _apparmor(pod: Pod, annotations: dict[str, str]) -> Errors:
         if name not in _container_names(pod["spec"]):
             yield field.invalid(f"metadata.annotations[{key}]", name, "container not found", ("metadata", "annotations", key))
         if apparmor_field(profile) is None and profile:
-            text, place = f"invalid AppArmor profile name: {gotext.quote(profile)}", ("metadata", "annotations", key)
+            text, place = f"invalid AppArmor profile name: {go.quote(profile)}", ("metadata", "annotations", key)
             yield field.invalid(f"metadata.annotations[{key}]", profile, text, place)
 
 

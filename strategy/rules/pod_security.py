@@ -1,4 +1,4 @@
-"""The security of a pod as a whole: its security context, and what it shares with its host."""
+"""The pod's security context, host namespaces, and sysctls."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from strategy import field
-from strategy.context import V1_37, Context, Pod
-from strategy.field import Errors
-from strategy.rules import profiles
+from podstrat.strategy import field
+from podstrat.strategy.context import V1_37, Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.rules import profiles
 
+CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 GROUP_CHANGE_POLICIES = ("Always", "OnRootMismatch")
 GROUPS_POLICIES = ("Merge", "Strict")
 SELINUX_CHANGE_POLICIES = ("MountOption", "Recursive")
@@ -18,7 +19,6 @@ MAX_SYSCTL_NAME = 253
 
 _SYSCTL_PART = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _SYSCTL = rf"({_SYSCTL_PART}[\./])*{_SYSCTL_PART}"
-_sysctl = re.compile(_SYSCTL).fullmatch
 _IPC_SYSCTLS = {
     "kernel.sem",
     *("kernel.shm", "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced"),
@@ -90,7 +90,7 @@ def _sysctls(sysctls: Sequence[Pod], spec: Pod, at: str, ctx: Context) -> Errors
         name = sysctl["name"]
         if not name:
             yield field.required(f"{at}[{i}].name")
-        elif len(name.encode()) > MAX_SYSCTL_NAME or not _sysctl(name):
+        elif len(name.encode()) > MAX_SYSCTL_NAME or not re.fullmatch(_SYSCTL, name):
             yield field.invalid(f"{at}[{i}].name", name, BAD_SYSCTL)
         elif name in names:
             yield field.duplicate(f"{at}[{i}].name", name)
@@ -145,7 +145,7 @@ def own_users(spec: Pod, at: str, ctx: Context) -> Errors:
         yield field.forbidden(f"{at}.HostPID", OWN_USERS, (*field.place_of(at), "hostPID"))
     if spec.get("hostIPC"):
         yield field.forbidden(f"{at}.HostIPC", OWN_USERS, (*field.place_of(at), "hostIPC"))
-    for kind in ("initContainers", "containers"):
+    for kind in CONTAINERS:
         for i, container in enumerate(spec.get(kind) or ()):
             if container.get("volumeDevices") and not _devices_stored(ctx):
                 yield field.forbidden(f"{at}.{kind}[{i}].volumeDevices", OWN_USERS)
@@ -155,5 +155,5 @@ def _devices_stored(ctx: Context) -> bool:
     """Upstream: hasUserNamespacesWithVolumeDevices"""
     spec: Pod = {} if ctx.old is None else ctx.old["spec"]
     return spec.get("hostUsers") is False and any(
-        container.get("volumeDevices") for kind in ("initContainers", "containers") for container in spec.get(kind) or ()
+        container.get("volumeDevices") for kind in CONTAINERS for container in spec.get(kind) or ()
     )

@@ -1,14 +1,15 @@
-"""What a status may say: conditions, addresses, claims, users, and states that do not come back to life."""
+"""Status writes: conditions, addresses, claims, users, and state transitions of containers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from strategy import field, formats, gotext
-from strategy.context import V1_35, V1_36, V1_37, Context, Pod
-from strategy.field import Errors
-from strategy.rules import health, restarts
+from podstrat.strategy import field
+from podstrat.strategy.context import V1_35, V1_36, V1_37, Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go, validation
+from podstrat.strategy.rules import health, node_allocatable, restart_status, volume_health
 
 if TYPE_CHECKING:
     import ipaddress
@@ -29,13 +30,21 @@ def update(pod: Pod, old: Pod, ctx: Context) -> Errors:
         yield field.invalid("status.observedGeneration", status["observedGeneration"], NOT_NEGATIVE)
     if status.get("qosClass", "") != stored.get("qosClass", ""):
         value = status.get("qosClass", "")
-        yield field.invalid("status.qosClass", value, "field is immutable", show=gotext.to_json(value))
-    yield from restarts.transitions(status, stored, pod["spec"], ctx)
+        yield field.invalid("status.qosClass", value, "field is immutable", show=go.to_json(value))
+    yield from restart_status.transitions(status, stored, pod["spec"], ctx)
     yield from _claims(status.get("resourceClaimStatuses") or (), spec, ctx)
     yield from _extended_resources(status.get("extendedResourceClaimStatus"), spec, ctx)
+    allocatable = status.get("nodeAllocatableResourceClaimStatuses") or () if ctx.version >= V1_37 else ()
+    volumes = status.get("volumeHealth") or ()
+    if allocatable:
+        yield from node_allocatable.each(allocatable, status, spec)
+    if volumes:
+        yield from volume_health.each(volumes, spec)
     yield from _addresses(status, stored, ctx)
     yield from _users(status, spec, ctx)
     yield from _health(pod, ctx)
+    yield from node_allocatable.declared(allocatable)
+    yield from volume_health.declared(volumes)
 
 
 def _conditions(conditions: Sequence[Pod], ctx: Context) -> Errors:
@@ -50,7 +59,7 @@ def _conditions(conditions: Sequence[Pod], ctx: Context) -> Errors:
         kind = condition["type"]
         if kind not in KNOWN_CONDITIONS:
             place = ("status", "conditions", i, "type")
-            for message in formats.label_key(kind, ctx.name_unit):
+            for message in validation.label_key(kind, ctx.name_unit):
                 # The path has the Go name of the field.
                 yield field.invalid(f"status.conditions[{i}].Type", kind, message, place)
 
@@ -60,7 +69,7 @@ def _nominated_node(status: Pod, stored: Pod, spec: Pod, ctx: Context) -> Errors
     name = status.get("nominatedNodeName", "")
     if not name or name == stored.get("nominatedNodeName", ""):
         return
-    yield from formats.each("status.nominatedNodeName", name, formats.dns_subdomain(name))
+    yield from validation.each("status.nominatedNodeName", name, validation.dns_subdomain(name))
     if "ClearingNominatedNodeNameAfterBinding" in ctx.gates and spec.get("nodeName"):
         yield field.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
 
@@ -84,7 +93,7 @@ def _claims(claims: Sequence[Pod], spec: Pod, ctx: Context) -> Errors:
             # Before 1.36 the path named the wrong field.
             wrong = "resourceClaimName" if ctx.version >= V1_36 else "name"
             place = ("status", "resourceClaimStatuses", i, "resourceClaimName")
-            yield from formats.each(f"{at}.{wrong}", made, formats.dns_subdomain(made), place)
+            yield from validation.each(f"{at}.{wrong}", made, validation.dns_subdomain(made), place)
 
 
 def _extended_resources(extended: Pod | None, spec: Pod, ctx: Context) -> Errors:
@@ -112,7 +121,7 @@ def _extended_resources(extended: Pod | None, spec: Pod, ctx: Context) -> Errors
     if not name:
         yield field.required(f"{at}.resourceClaimName")
     else:
-        yield from formats.each(f"{at}.resourceClaimName", name, formats.dns_subdomain(name))
+        yield from validation.each(f"{at}.resourceClaimName", name, validation.dns_subdomain(name))
 
 
 def _mapping(mapping: Pod, spec: Pod, at: str, i: int) -> Errors:
@@ -129,7 +138,7 @@ def _mapping(mapping: Pod, spec: Pod, at: str, i: int) -> Errors:
         yield field.invalid(f"{at}.resourceName", mapping["resourceName"], text)
     name = mapping["requestName"]
     place = ("status", "extendedResourceClaimStatus", "requestMappings", i, "requestName")
-    yield from formats.each("status.extendedResourceClaimStatus.requestName", name, formats.dns_label(name), place)
+    yield from validation.each("status.extendedResourceClaimStatus.requestName", name, validation.dns_label(name), place)
 
 
 def _addresses(status: Pod, stored: Pod, ctx: Context) -> Errors:
@@ -153,10 +162,10 @@ def _ips(ips: Sequence[Pod], stored: Sequence[Pod], at: str, ctx: Context) -> Er
     strict = "StrictIPCIDRValidation" in ctx.gates
     for i, text in enumerate(texts):
         if text not in known:
-            yield from formats.each(f"{at}[{i}]", text, formats.ip(text, strict))
+            yield from validation.each(f"{at}[{i}]", text, validation.ip(text, strict))
     if len(texts) < 2:
         return
-    parsed = [formats.parse_ip(text) for text in texts]
+    parsed = [validation.parse_ip(text) for text in texts]
     if None in parsed:
         first = parsed.index(None)
         yield field.internal(at, f"failed to check for dual stack with error:invalid IP[{first}]: {texts[first]}")
@@ -165,7 +174,7 @@ def _ips(ips: Sequence[Pod], stored: Sequence[Pod], at: str, ctx: Context) -> Er
 
 
 def _internal_ips(ips: Sequence[Pod]) -> str:
-    return gotext.to_json([{"IP": each.get("ip", "")} for each in ips])
+    return go.to_json([{"IP": each.get("ip", "")} for each in ips])
 
 
 def _family(address: ipaddress.IPv4Address | ipaddress.IPv6Address | None) -> int:
@@ -199,10 +208,10 @@ def _linux_user(linux: Pod, at: str, ctx: Context) -> Errors:
     highest_uid = MAX_UID_1_37 if ctx.version >= V1_37 else MAX_ID
     for name, highest in (("uid", highest_uid), ("gid", MAX_ID)):
         if not 0 <= linux[name] <= highest:
-            yield field.invalid(f"{at}.{name}", linux[name], formats.between(0, highest))
+            yield field.invalid(f"{at}.{name}", linux[name], validation.between(0, highest))
     for i, group in enumerate(linux.get("supplementalGroups") or ()):
         if not 0 <= group <= MAX_ID:
-            yield field.invalid(f"{at}.supplementalGroups[{i}]", group, formats.between(0, MAX_ID))
+            yield field.invalid(f"{at}.supplementalGroups[{i}]", group, validation.between(0, MAX_ID))
 
 
 def _health(pod: Pod, ctx: Context) -> Errors:

@@ -1,12 +1,13 @@
-"""Ports of containers: names, numbers, protocols, and who claims which port of the host."""
+"""Container ports: names, numbers, protocols, and host port conflicts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from strategy import field, formats
-from strategy.field import Errors
+from podstrat.strategy import field
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import validation
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 SAME_PORT = "must match `containerPort` when `hostNetwork` is true"
@@ -21,8 +22,8 @@ def each(container: dict[str, Any], at: str) -> Errors:
     for i, port in enumerate(container["ports"]):
         name = port.get("name")
         if name:
-            if faults := formats.port_name(name):
-                yield from formats.each(f"{at}.ports[{i}].name", name, faults)
+            if faults := validation.port_name(name):
+                yield from validation.each(f"{at}.ports[{i}].name", name, faults)
             elif name in names:
                 yield field.duplicate(f"{at}.ports[{i}].name", name)
             names.add(name)
@@ -31,9 +32,9 @@ def each(container: dict[str, Any], at: str) -> Errors:
         if number == 0:
             yield field.required(f"{at}.ports[{i}].containerPort")
         elif not 1 <= number <= 65535:
-            yield field.invalid(f"{at}.ports[{i}].containerPort", number, formats.BETWEEN_PORTS)
+            yield field.invalid(f"{at}.ports[{i}].containerPort", number, validation.BETWEEN_PORTS)
         if "hostPort" in port and not 0 <= port["hostPort"] <= 65535:
-            yield field.invalid(f"{at}.ports[{i}].hostPort", port["hostPort"], formats.BETWEEN_PORTS)
+            yield field.invalid(f"{at}.ports[{i}].hostPort", port["hostPort"], validation.BETWEEN_PORTS)
         protocol = port.get("protocol")
         if not protocol:
             yield field.required(f"{at}.ports[{i}].protocol")
@@ -43,7 +44,7 @@ def each(container: dict[str, Any], at: str) -> Errors:
 
 def is_plain(port: int | str) -> bool:
     """Whether nothing is wrong with a number or name of a port."""
-    return not formats.port_name(port) if isinstance(port, str) else 1 <= port <= 65535
+    return not validation.port_name(port) if isinstance(port, str) else 1 <= port <= 65535
 
 
 def number_or_name(port: int | str, path: str) -> Errors:
@@ -52,10 +53,10 @@ def number_or_name(port: int | str, path: str) -> Errors:
     Upstream: ValidatePortNumOrName
     """
     if isinstance(port, str):
-        if faults := formats.port_name(port):
-            yield from formats.each(path, port, faults)
+        if faults := validation.port_name(port):
+            yield from validation.each(path, port, faults)
     elif not 1 <= port <= 65535:
-        yield field.invalid(path, port, formats.BETWEEN_PORTS)
+        yield field.invalid(path, port, validation.BETWEEN_PORTS)
 
 
 def conflicts(containers: Iterable[dict[str, Any]], at: str) -> Errors:

@@ -1,12 +1,13 @@
-"""What the kubelet does to a container while it lives: probes, and the handlers of its lifecycle."""
+"""Probes and lifecycle handlers of containers."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from strategy import field, formats
-from strategy.field import Errors
-from strategy.rules import ports
+from podstrat.strategy import field
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import ports
 
 SCHEMES = ("HTTP", "HTTPS")
 HTTP_PROTOCOLS = ("HTTP1", "HTTP2")
@@ -75,7 +76,7 @@ def _probe(probe: dict[str, Any], at: str) -> Errors:
     for name in _COUNTS:
         number = probe.get(name, 0)
         if number < 0:
-            yield field.invalid(f"{at}.{name}", number, formats.NOT_NEGATIVE)
+            yield field.invalid(f"{at}.{name}", number, validation.NOT_NEGATIVE)
     grace = probe.get("terminationGracePeriodSeconds")
     if grace is not None and grace <= 0:
         yield field.invalid(f"{at}.terminationGracePeriodSeconds", grace, "must be greater than 0")
@@ -145,9 +146,9 @@ def _http_get(action: dict[str, Any], at: str) -> Errors:
         yield field.not_supported(f"{at}.scheme", action.get("scheme", ""), SCHEMES)
     for i, header in enumerate(action.get("httpHeaders") or ()):
         name = header.get("name", "")
-        if faults := formats.http_header(name):
+        if faults := validation.http_header(name):
             place = field.place_of(f"{at}.httpHeaders[{i}].name")
-            yield from formats.each(f"{at}.httpHeaders", name, faults, place)
+            yield from validation.each(f"{at}.httpHeaders", name, faults, place)
     if "protocol" in action:
         yield from _http_protocol(action, at)
 
@@ -161,7 +162,8 @@ def _http_protocol(action: dict[str, Any], at: str) -> Errors:
     if protocol not in HTTP_PROTOCOLS:
         yield field.not_supported(f"{at}.protocol", protocol, HTTP_PROTOCOLS)
     elif protocol == "HTTP2" and action.get("scheme") == "HTTPS":
-        yield field.invalid(f"{at}.scheme", "HTTPS", 'must be "HTTP" when `protocol` is "HTTP2"')
+        place = field.place_of(f"{at}.scheme")
+        yield field.invalid(f"{at}.protocol", "HTTPS", 'must be "HTTP" when `protocol` is "HTTP2"', place)
     elif protocol == "HTTP2" and action.get("host"):
         yield field.invalid(f"{at}.host", action["host"], 'must be empty when `protocol` is "HTTP2"')
 

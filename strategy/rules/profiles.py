@@ -1,4 +1,4 @@
-"""Parts that the security contexts of pods and containers share: seccomp and AppArmor profiles, and Windows options."""
+"""Seccomp and AppArmor profiles and Windows options, of pods and of containers."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from strategy import field, formats, gotext, internal
-from strategy.context import Context
-from strategy.field import Errors
+from podstrat.strategy import field
+from podstrat.strategy.api import internal
+from podstrat.strategy.context import Context
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go, validation
 
 PROFILE_TYPES = ("Localhost", "RuntimeDefault", "Unconfined")
 MAX_PROFILE_NAME = 4095
 MAX_CREDENTIAL_SPEC = 64 * 1024
 MAX_ID = 2**31 - 1
-BETWEEN_IDS = formats.between(0, MAX_ID)
+BETWEEN_IDS = validation.between(0, MAX_ID)
 
 # What Go takes for white space; Python counts four separators more.
 SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 
 _FORBIDDEN_IN_USER = '"/\\:;|=,+*?<>@[]'
-_control = re.compile(r"[\x00-\x1f\x7f]").search
-_net_bios = re.compile(r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}').fullmatch
-_windows_label = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
-_windows_domain = re.compile(rf"{_windows_label}(?:\.{_windows_label})*").fullmatch
+_CONTROL = r"[\x00-\x1f\x7f]"
+_NET_BIOS = r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}'
+_WINDOWS_LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
+_WINDOWS_DOMAIN = rf"{_WINDOWS_LABEL}(?:\.{_WINDOWS_LABEL})*"
 
 
 def user_or_group(number: int, path: str) -> Errors:
@@ -45,8 +47,8 @@ def seccomp_profile(profile: dict[str, Any], at: str, ctx: Context) -> Errors:
     if kind == "Localhost":
         if local is None:
             yield field.required(f"{at}.localhostProfile", "must be set when seccomp type is Localhost")
-        elif faults := formats.local_path(local):
-            yield from formats.each(f"{at}.localhostProfile", local, faults)
+        elif faults := validation.local_path(local):
+            yield from validation.each(f"{at}.localhostProfile", local, faults)
     elif local is not None:
         text = "can only be set when seccomp type is Localhost"
         shown = internal.text("SeccompProfile", profile, ctx.version)
@@ -70,7 +72,7 @@ def apparmor_profile(profile: dict[str, Any], at: str) -> Errors:
     elif kind in PROFILE_TYPES:
         if local is not None:
             # A pointer in the server, so it prints as JSON.
-            text, shown = "can only be set when AppArmor type is Localhost", gotext.to_json(local)
+            text, shown = "can only be set when AppArmor type is Localhost", go.to_json(local)
             yield field.invalid(f"{at}.localhostProfile", local, text, show=shown)
     elif not kind:
         yield field.required(f"{at}.type", "type is required when appArmorProfile is set")
@@ -85,17 +87,17 @@ def windows_options(options: dict[str, Any], at: str) -> Errors:
     """
     name, spec, user = (options.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
     if name is not None:
-        for fault in formats.dns_subdomain(name):
-            yield field.invalid(f"{at}.gmsaCredentialSpecName", name, fault, show=gotext.to_json(name))
+        for fault in validation.dns_subdomain(name):
+            yield field.invalid(f"{at}.gmsaCredentialSpecName", name, fault, show=go.to_json(name))
     if spec is not None:
         if not spec:
             yield field.invalid(f"{at}.gmsaCredentialSpec", spec, "gmsaCredentialSpec cannot be an empty string")
         elif len(spec.encode()) > MAX_CREDENTIAL_SPEC:
             text = "gmsaCredentialSpec size must be under 64 KiB"
-            yield field.invalid(f"{at}.gmsaCredentialSpec", spec, text, show=gotext.to_json(spec))
+            yield field.invalid(f"{at}.gmsaCredentialSpec", spec, text, show=go.to_json(spec))
     if user is not None:
         for fault in _user_name_faults(user):
-            yield field.invalid(f"{at}.runAsUserName", user, fault, show=gotext.to_json(user))
+            yield field.invalid(f"{at}.runAsUserName", user, fault, show=go.to_json(user))
 
 
 def _user_name_faults(name: str) -> Iterator[str]:
@@ -103,7 +105,7 @@ def _user_name_faults(name: str) -> Iterator[str]:
     if not name:
         yield "runAsUserName cannot be an empty string"
         return
-    if _control(name):
+    if re.search(_CONTROL, name):
         yield "runAsUserName cannot contain control characters"
         return
     if name.count("\\") > 1:
@@ -112,7 +114,7 @@ def _user_name_faults(name: str) -> Iterator[str]:
     domain, backslash, user = name.rpartition("\\")
     if len(domain.encode()) >= 256:
         yield "runAsUserName's Domain length must be under 256 characters"
-    if backslash and not (_net_bios(domain) or _windows_domain(domain)):
+    if backslash and not (re.fullmatch(_NET_BIOS, domain) or re.fullmatch(_WINDOWS_DOMAIN, domain)):
         yield "runAsUserName's Domain doesn't match the NetBios nor the DNS format"
     if not user:
         yield "runAsUserName's User cannot be empty"

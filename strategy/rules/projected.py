@@ -1,14 +1,16 @@
-"""Projected volumes: files of several sources in one directory."""
+"""Projected volumes: config maps, secrets, downward API, tokens, trust bundles and certificates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from strategy import field, formats, gotext, internal
-from strategy.context import Context
-from strategy.field import Errors
-from strategy.rules import meta, selectors, volume_files
+from podstrat.strategy import field
+from podstrat.strategy.api import internal
+from podstrat.strategy.context import Context
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go, validation
+from podstrat.strategy.rules import meta, selectors, volume_files
 
 SAME_PATH = "conflicting duplicate paths"
 ONE_KIND = "may not specify more than 1 volume type per source"
@@ -33,6 +35,26 @@ NEEDS_DOMAIN = 'must be a domain-prefixed key (such as "acme.io/foo")'
 SHORTEST_CERTIFICATE = 3600
 LONGEST_CERTIFICATE = 91 * 24 * 3600
 LONGEST_OF_KUBERNETES = 24 * 3600
+
+
+def service_account_token() -> dict[str, Any]:
+    """What the admission plugin ServiceAccount mounts into almost every pod of a cluster.
+
+    Upstream: TokenVolumeSource
+    """
+    namespace = {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
+    return {
+        "sources": [
+            {"serviceAccountToken": {"expirationSeconds": 3607, "path": "token"}},
+            {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+            {"downwardAPI": {"items": [namespace]}},
+        ],
+        "defaultMode": 420,
+    }
+
+
+SERVICE_ACCOUNT_TOKEN = service_account_token()
+"""Nothing is wrong with it, and it is so common that it need not be looked into."""
 
 
 class Files:
@@ -61,6 +83,8 @@ def volume(source: dict[str, Any], at: str, ctx: Context) -> Errors:
 
     Upstream: validateProjectedVolumeSource, validateProjectionSources
     """
+    if source == SERVICE_ACCOUNT_TOKEN:
+        return
     yield from volume_files.defaults(source, at)
     files = Files(at)
     for i, projection in enumerate(source["sources"] or ()):
@@ -105,8 +129,8 @@ def _token(source: dict[str, Any], at: str, files: Files, ctx: Context) -> Error
         yield field.invalid(f"{at}.expirationSeconds", seconds, TOO_LONG)
     if not path:
         yield field.required(f"{files.at}.path", where=field.place_of(f"{at}.path"))
-    elif (faults := formats.local_file(path)) and not _bad_token_stored(ctx):
-        yield from formats.each(f"{files.at}.path", path, faults, field.place_of(f"{at}.path"))
+    elif (faults := validation.local_file(path)) and not _bad_token_stored(ctx):
+        yield from validation.each(f"{files.at}.path", path, faults, field.place_of(f"{at}.path"))
     if "user" in source:
         yield from volume_files.user(source["user"], f"{at}.user")
 
@@ -116,7 +140,7 @@ def _bad_token_stored(ctx: Context) -> bool:
     if ctx.old is None:
         return False
     return any(
-        formats.local_file(projection["serviceAccountToken"]["path"])
+        validation.local_file(projection["serviceAccountToken"]["path"])
         for volume in ctx.old["spec"].get("volumes") or ()
         if "projected" in volume
         for projection in volume["projected"]["sources"] or ()
@@ -142,8 +166,8 @@ def _trust_bundle(source: dict[str, Any], at: str, files: Files, ctx: Context) -
     path = source["path"]
     if not path:
         yield field.required(f"{at}.path")
-    elif faults := formats.local_file(path):
-        yield from formats.each(f"{at}.path", path, faults)
+    elif faults := validation.local_file(path):
+        yield from validation.each(f"{at}.path", path, faults)
     if files.taken(path):
         yield files.conflict(path, f"{at}.path")
     if "user" in source:
@@ -162,18 +186,18 @@ def _named_bundle(source: dict[str, Any], at: str, ctx: Context) -> Errors:
         yield field.invalid(f"{at}.labelSelector", selector, NO_SELECTOR, show=printed)
 
 
-def _bundle_name(name: str) -> formats.Messages:
+def _bundle_name(name: str) -> validation.Messages:
     """A DNS subdomain; before it may stand the signer, colons for its slash, and a colon.
 
     Upstream: ValidateClusterTrustBundleName
     """
     signer, colon, own = name.rpartition(":")
     if not signer:
-        return (NO_COLON,) if colon else formats.dns_subdomain(name)
+        return (NO_COLON,) if colon else validation.dns_subdomain(name)
     if "/" in signer:
         signer = signer.replace(":", "/")
         return (f"ClusterTrustBundle for signerName {signer} must be named with prefix {signer.replace('/', ':')}:",)
-    return formats.dns_subdomain(own)
+    return validation.dns_subdomain(own)
 
 
 def signer_name(name: str, at: str) -> Errors:
@@ -190,19 +214,19 @@ def signer_name(name: str, at: str) -> Errors:
     domain, _, path = name.partition("/")
     if len(domain.encode()) > SIGNER_DOMAIN_LIMIT:
         yield field.too_long(at, SIGNER_DOMAIN_LIMIT)
-    yield from _first_bad_part(domain, at, formats.dns_label)
+    yield from _first_bad_part(domain, at, validation.dns_label)
     if "." not in domain:
         yield field.invalid(at, domain, SIGNER_DOTS)
-    yield from _first_bad_part(path, at, formats.dns_subdomain)
+    yield from _first_bad_part(path, at, validation.dns_subdomain)
     if len(name.encode()) > SIGNER_LIMIT:
         yield field.too_long(at, SIGNER_LIMIT)
 
 
-def _first_bad_part(text: str, at: str, form: formats.Format) -> Errors:
+def _first_bad_part(text: str, at: str, form: validation.Format) -> Errors:
     for part in text.split("."):
         if faults := form(part):
             for fault in faults:
-                yield field.invalid(at, text, f"validating label {gotext.quote(part)}: {fault}")
+                yield field.invalid(at, text, f"validating label {go.quote(part)}: {fault}")
             return
 
 
@@ -215,7 +239,7 @@ def _certificate(source: dict[str, Any], at: str, files: Files, ctx: Context) ->
     if source.get("keyType", "") not in KEY_TYPES:
         # Not an enum but a plain string, so it prints quoted as Go does.
         kind = source.get("keyType", "")
-        yield field.not_supported(f"{at}.keyType", kind, KEY_TYPES)._replace(shown=gotext.quote(kind))
+        yield field.not_supported(f"{at}.keyType", kind, KEY_TYPES)._replace(shown=go.quote(kind))
     if "maxExpirationSeconds" in source:
         yield from _expiration(source["maxExpirationSeconds"], signer, f"{at}.maxExpirationSeconds")
     written = False
@@ -224,8 +248,8 @@ def _certificate(source: dict[str, Any], at: str, files: Files, ctx: Context) ->
         if not path:
             continue
         written = True
-        if faults := formats.local_file(path):
-            yield from formats.each(f"{at}.{key}", path, faults)
+        if faults := validation.local_file(path):
+            yield from validation.each(f"{at}.{key}", path, faults)
         if files.taken(path):
             yield files.conflict(path, f"{at}.{key}")
     if not written:
@@ -243,8 +267,8 @@ def _user_annotations(annotations: dict[str, str], at: str, ctx: Context) -> Err
         lower, place = key.lower(), (*field.place_of(at), key)
         if not key:
             yield field.required(at, where=place)
-        elif faults := formats.label_key(lower, ctx.name_unit):
-            yield from formats.each(at, lower, faults, place)
+        elif faults := validation.label_key(lower, ctx.name_unit):
+            yield from validation.each(at, lower, faults, place)
         elif "/" not in key:
             yield field.invalid(at, lower, NEEDS_DOMAIN, place)
     if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > meta.ANNOTATIONS_LIMIT:

@@ -1,13 +1,14 @@
-"""References from a container's environment or a downward API volume to fields of the pod and amounts of a container."""
+"""fieldRef and resourceFieldRef, of environment variables and of downward API volumes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from strategy import field, formats, gotext, quantity
-from strategy.context import Context
-from strategy.field import Errors
+from podstrat.strategy import field
+from podstrat.strategy.context import Context
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go, quantity, validation
 
 ENV_FIELDS = (
     *("metadata.name", "metadata.namespace", "metadata.uid"),
@@ -88,8 +89,8 @@ def _known_field(path: str, at: str, allowed: Sequence[str], ctx: Context) -> Er
     if key is not None:
         if name == "metadata.annotations":
             key = key.lower()
-        if faults := formats.label_key(key, ctx.name_unit):
-            yield from formats.each(f"{at}", key, faults, field.place_of(f"{at}.fieldPath"))
+        if faults := validation.label_key(key, ctx.name_unit):
+            yield from validation.each(f"{at}", key, faults, field.place_of(f"{at}.fieldPath"))
         return
     if path == "spec.host":
         path = "spec.nodeName"
@@ -118,7 +119,7 @@ def resource_ref(ref: dict[str, Any], at: str, in_volume: bool) -> Errors:
         yield field.required(f"{at}.resource")
     elif resource not in RESOURCES and not resource.startswith(HUGEPAGES):
         # Not an enum but a plain string, so it prints quoted as Go does.
-        yield field.not_supported(f"{at}.resource", resource, RESOURCES)._replace(shown=gotext.quote(resource))
+        yield field.not_supported(f"{at}.resource", resource, RESOURCES)._replace(shown=go.quote(resource))
     divisor = ref.get("divisor", "0")
     # Judged as it prints: "1e0" is no 1. Zero means unset.
     if divisor != "0" and not quantity.parse(divisor).is_zero:

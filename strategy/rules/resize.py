@@ -1,13 +1,19 @@
-"""What a resize may change: cpu and memory of containers, and of the pod."""
+"""The resize subresource: cpu and memory of containers and of the pod may change."""
 
 from __future__ import annotations
 
-from strategy import field, gotext, qos, semantic
-from strategy.context import V1_35, V1_36, V1_37, Context, Pod
-from strategy.field import Errors, Finds
-from strategy.rules.pod_annotations import MIRROR
+from collections.abc import Sequence
+
+from podstrat.strategy import field, qos, semantic
+from podstrat.strategy.context import V1_35, V1_36, V1_37, Context, Pod
+from podstrat.strategy.field import Errors, Finds
+from podstrat.strategy.formats import go
+from podstrat.strategy.rules import node_allocatable
+from podstrat.strategy.rules.pod_annotations import MIRROR
 
 GATE = "InPlacePodLevelResourcesVerticalScaling"
+MEMORY_VOLUMES = "InPlacePodVerticalScalingMemoryBackedVolumes"
+DRA_ALLOCATABLE = "DRANodeAllocatableResources"
 RESIZABLE = ("cpu", "memory")
 POD_LEVEL_OFF = (
     "resize of pods with pod-level resources is forbidden when "
@@ -26,7 +32,7 @@ def replacing(old: Pod, new: Pod, ctx: Context) -> Errors:
         yield field.forbidden("[]", "pods with pod-level resources cannot be resized", ("spec", "resources"))
     elif MIRROR in (old["metadata"].get("annotations") or {}):
         yield field.forbidden("[]", "static pods cannot be resized", ("metadata", "annotations", MIRROR))
-    elif (new["spec"].get("os") or {}).get("name") == "windows":
+    elif (old["spec"].get("os") or {}).get("name") == "windows":
         yield field.forbidden("[]", "windows pods cannot be resized", ("spec", "os"))
 
 
@@ -36,15 +42,14 @@ def pod(new: Pod, old: Pod, ctx: Context, clean: bool) -> Errors:
     Upstream: ValidatePodResize, behind the rules of create
     """
     before, spec = old["spec"], new["spec"]
-    stored_class = (old.get("status") or {}).get("qosClass", "")
     found = False
-    for error in _whole_pod(new, old, stored_class, ctx):
+    for error in _whole_pod(new, old, ctx):
         found = True
         yield error
     if ctx.version >= V1_35 and GATE not in ctx.gates and (_pod_level(spec) or _pod_level(before)):
         yield field.forbidden("[]", POD_LEVEL_OFF, ("spec", "resources"))
         return
-    for error in _pod_resources(spec, before, old, ctx):
+    for error in _pod_wide(spec, before, old, ctx):
         found = True
         yield error
     if (yield from _other_containers(spec, before)):
@@ -52,14 +57,21 @@ def pod(new: Pod, old: Pod, ctx: Context, clean: bool) -> Errors:
     for error in _containers(spec, before, ctx):
         found = True
         yield error
+    if MEMORY_VOLUMES in ctx.gates:
+        for error in _volumes(spec.get("volumes") or (), before.get("volumes") or (), ctx):
+            found = True
+            yield error
     if clean and not found and not semantic.equal(_masked(spec, before, ctx), before, "PodSpec", ctx.types):
         yield field.forbidden("spec", ONLY_CPU_AND_MEMORY)
 
 
-def _whole_pod(new: Pod, old: Pod, stored_class: str, ctx: Context) -> Errors:
+def _whole_pod(new: Pod, old: Pod, ctx: Context) -> Errors:
+    stored_class = (old.get("status") or {}).get("qosClass") or qos.of(old, ctx)
     if qos.of(new, ctx) != stored_class:
+        # What is shown is the class in the new status: the stored one, but for a pod that is not taken up at all.
+        shown = (new.get("status") or {}).get("qosClass", "")
         text = "Pod QOS Class may not change as a result of resizing"
-        yield field.invalid("spec", stored_class, text, show=gotext.to_json(stored_class))
+        yield field.invalid("spec", shown, text, show=go.to_json(shown))
     if not _supported_by_node(old):
         yield field.forbidden("spec", "Pod running on node without support for resize")
 
@@ -77,7 +89,16 @@ def _supported_by_node(old: Pod) -> bool:
     return True
 
 
-def _pod_resources(spec: Pod, before: Pod, old: Pod, ctx: Context) -> Errors:
+def _pod_wide(spec: Pod, before: Pod, old: Pod, ctx: Context) -> Errors:
+    if _pod_level(spec) or _pod_level(before):
+        yield from _pod_resources(spec, before, ctx)
+    if DRA_ALLOCATABLE in ctx.gates and ctx.version >= V1_37 and _pod_level(spec):
+        yield from node_allocatable.covered(spec, old.get("status") or {}, ctx)
+    if V1_36 <= ctx.version < V1_37 and (old.get("status") or {}).get("nodeAllocatableResourceClaimStatuses"):
+        yield field.forbidden("spec", "pods with node allocatable resource claims cannot be resized")
+
+
+def _pod_resources(spec: Pod, before: Pod, ctx: Context) -> Errors:
     """Of the pod's own resources cpu and memory may change, and none may be taken away.
 
     Upstream: validatePodLevelResourcesResize
@@ -91,8 +112,6 @@ def _pod_resources(spec: Pod, before: Pod, old: Pod, ctx: Context) -> Errors:
             yield field.forbidden(f"spec.resources.{kind}", f"pod-level resource {kind} cannot be removed")
     if not _same_resources(_munged(sent or {}, stored or {}, ctx), stored or {}, ctx):
         yield field.forbidden("spec", "only cpu and memory resources are mutable at pod-level")
-    if V1_36 <= ctx.version < V1_37 and (old.get("status") or {}).get("nodeAllocatableResourceClaimStatuses"):
-        yield field.forbidden("spec", "pods with node allocatable resource claims cannot be resized")
 
 
 def _other_containers(spec: Pod, before: Pod) -> Finds[bool]:
@@ -145,6 +164,29 @@ def _init_container(sent: Pod, stored: Pod, at: str, ctx: Context) -> Errors:
         yield field.forbidden(at, text)
 
 
+def _volumes(volumes: Sequence[Pod], before: Sequence[Pod], ctx: Context) -> Errors:
+    """Of the volumes only the size of one in memory may change (gate InPlacePodVerticalScalingMemoryBackedVolumes)."""
+    if len(volumes) != len(before):
+        yield field.forbidden("spec.volumes", "volumes may not be added or removed on resize")
+        return
+    for i, (sent, stored) in enumerate(zip(volumes, before, strict=True)):
+        if sent["name"] != stored["name"]:
+            yield field.forbidden(f"spec.volumes[{i}].name", "volumes may not be renamed or reordered on resize")
+        elif not semantic.equal(sent, stored, "Volume", ctx.types):
+            yield from _resized_volume(sent, stored, f"spec.volumes[{i}]", ctx)
+
+
+def _resized_volume(sent: Pod, stored: Pod, at: str, ctx: Context) -> Errors:
+    new, old = sent.get("emptyDir"), stored.get("emptyDir")
+    size = stored["emptyDir"].get("sizeLimit") if old is not None else None
+    if new is None or old is None or not semantic.equal({**new, "sizeLimit": size}, old, "EmptyDirVolumeSource", ctx.types):
+        yield field.forbidden(at, "only sizeLimit of memory-backed emptyDir volumes is mutable on resize")
+    elif old.get("medium") != "Memory":
+        yield field.forbidden(f"{at}.emptyDir.sizeLimit", "sizeLimit is only mutable for memory-backed emptyDir volumes")
+    elif (new.get("sizeLimit") is None) != (size is None):
+        yield field.forbidden(f"{at}.emptyDir.sizeLimit", "adding or removing sizeLimit on an existing volume is not allowed")
+
+
 def _sidecar(container: Pod) -> bool:
     return container.get("restartPolicy") == "Always"
 
@@ -171,6 +213,9 @@ def _masked(spec: Pod, before: Pod, ctx: Context) -> Pod:
     elif _pod_level(spec):
         # Resources that the pod did not have may be added; an empty object is a difference.
         del masked["resources"]
+    if MEMORY_VOLUMES in ctx.gates and "volumes" in before:
+        # Judged above.
+        masked["volumes"] = before["volumes"]
     return masked
 
 

@@ -1,4 +1,4 @@
-"""What a container asks for: requests and limits, huge pages, claims, and what a resize does to it."""
+"""Container resources: requests and limits, huge pages, claims, resize policy."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from strategy import field, formats, gotext, quantity
-from strategy.context import V1_36, Context
-from strategy.field import Errors
-from strategy.quantity import Quantity
+from podstrat.strategy import field
+from podstrat.strategy.context import V1_36, Context
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go, quantity, validation
+from podstrat.strategy.formats.quantity import Quantity
+from podstrat.strategy.formats.slashes import Slashes
 
 HUGEPAGES = "hugepages-"
 CONTAINER_RESOURCES = ("cpu", "memory", "ephemeral-storage")
@@ -70,7 +72,7 @@ def is_extended(name: str) -> bool:
 
     Upstream: IsExtendedResourceName
     """
-    return not is_native(name) and not name.startswith("requests.") and not formats.label_key(f"requests.{name}")
+    return not is_native(name) and not name.startswith("requests.") and not validation.label_key(f"requests.{name}")
 
 
 def qualified_name(name: str, path: str, ctx: Context) -> Errors:
@@ -78,11 +80,11 @@ def qualified_name(name: str, path: str, ctx: Context) -> Errors:
 
     Upstream: validateResourceName
     """
-    if faults := formats.label_key(name, ctx.name_unit):
+    if faults := validation.label_key(name, ctx.name_unit):
         for fault in faults:
-            yield field.invalid(path, name, fault, show=gotext.to_json(name))
+            yield field.invalid(path, name, fault, show=go.to_json(name))
     elif "/" not in name and name not in STANDARD_RESOURCES and not name.startswith((HUGEPAGES, f"requests.{HUGEPAGES}")):
-        yield field.invalid(path, name, NOT_STANDARD, show=gotext.to_json(name))
+        yield field.invalid(path, name, NOT_STANDARD, show=go.to_json(name))
 
 
 def container_name(name: str, path: str, ctx: Context) -> Errors:
@@ -95,9 +97,9 @@ def container_name(name: str, path: str, ctx: Context) -> Errors:
     yield from qualified_name(name, path, ctx)
     if "/" not in name:
         if not name.startswith(HUGEPAGES):
-            yield field.invalid(path, name, NOT_FOR_CONTAINERS, show=gotext.to_json(name))
+            yield field.invalid(path, name, NOT_FOR_CONTAINERS, show=go.to_json(name))
     elif not is_native(name) and not is_extended(name):
-        yield field.invalid(path, name, NOT_EXTENDED, show=gotext.to_json(name))
+        yield field.invalid(path, name, NOT_EXTENDED, show=go.to_json(name))
 
 
 def of_container(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: Context) -> Errors:
@@ -163,7 +165,7 @@ def _amount(name: str, text: str, path: str, ctx: Context, name_rule: NameRule) 
     yield from name_rule(name, path, ctx)
     given = quantity.parse(text)
     if given.sign < 0:
-        yield field.invalid(path, text, formats.NOT_NEGATIVE)
+        yield field.invalid(path, text, validation.NOT_NEGATIVE)
     if traits(name).whole and not given.is_whole:
         yield field.invalid(path, text, "must be an integer")
 
@@ -220,7 +222,10 @@ def _claims(claims: list[dict[str, Any]], at: str, spec: dict[str, Any]) -> Erro
     Upstream: validateResourceClaimNames
     """
     known = {claim["name"] for claim in spec.get("resourceClaims") or () if claim["name"]}
-    taken: list[str] = []
+    choice = ": " + ", ".join(sorted(known)) if known else " which is empty"
+    parts = [f"{claim['name']}/{claim['request']}" if claim.get("request") else claim["name"] for claim in claims]
+    tree = Slashes(parts)
+    taken: dict[str, int] = {}
     for i, claim in enumerate(claims):
         name, request = claim["name"], claim.get("request", "")
         if not name:
@@ -229,25 +234,18 @@ def _claims(claims: list[dict[str, Any]], at: str, spec: dict[str, Any]) -> Erro
         if name in taken:
             yield field.duplicate(f"{at}[{i}]", name)
         else:
-            yield from _claim_part(name, request, f"{at}[{i}]", taken)
+            if request and (faults := validation.dns_label(request)):
+                yield from validation.each(f"{at}[{i}].request", request, faults)
+            if parts[i] in taken:
+                yield field.duplicate(f"{at}[{i}]", parts[i])
+            else:
+                # A whole claim: one error for each request of it that was taken before.
+                for other in tree.below(i) if not request else ():
+                    if taken.get(parts[other]) == other:
+                        yield field.duplicate(f"{at}[{i}]", name)
+                taken[parts[i]] = i
         if name not in known:
-            text = ": " + ", ".join(sorted(known)) if known else " which is empty"
-            yield field.not_found(f"{at}[{i}]", name, f"must be one of the names in pod.spec.resourceClaims{text}")
-
-
-def _claim_part(name: str, request: str, at: str, taken: list[str]) -> Errors:
-    part = f"{name}/{request}" if request else name
-    if request and (faults := formats.dns_label(request)):
-        yield from formats.each(f"{at}.request", request, faults)
-    if part in taken:
-        yield field.duplicate(at, part)
-        return
-    if not request:
-        # One error for each request of this claim that was taken before.
-        for other in taken:
-            if other.startswith(f"{name}/"):
-                yield field.duplicate(at, name)
-    taken.append(part)
+            yield field.not_found(f"{at}[{i}]", name, f"must be one of the names in pod.spec.resourceClaims{choice}")
 
 
 def resize_policy(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: Context) -> Errors:
@@ -261,14 +259,14 @@ def resize_policy(container: dict[str, Any], at: str, spec: dict[str, Any], ctx:
     for i, policy in enumerate(container["resizePolicy"]):
         name, restart = policy.get("resourceName", ""), policy.get("restartPolicy", "")
         if name in given:
-            yield field.duplicate(f"{path}[{i}]", name, show=gotext.to_json(name))
+            yield field.duplicate(f"{path}[{i}]", name, show=go.to_json(name))
         given.add(name)
         yield from _choice(name, RESIZABLE, path, f"{path}[{i}].resourceName")
         yield from _choice(restart, RESIZE_POLICIES, path, f"{path}[{i}].restartPolicy")
         if never and restart != "NotRequired":
             whose = "pod `restartPolicy`" if ctx.version >= V1_36 else "`restartPolicy`"
             text = f"must be 'NotRequired' when {whose} is 'Never'"
-            yield field.invalid(path, restart, text, field.place_of(f"{path}[{i}].restartPolicy"), gotext.to_json(restart))
+            yield field.invalid(path, restart, text, field.place_of(f"{path}[{i}].restartPolicy"), go.to_json(restart))
 
 
 def _choice(value: str, choices: tuple[str, ...], path: str, true_path: str) -> Errors:

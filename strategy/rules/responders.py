@@ -1,12 +1,13 @@
-"""Eviction responders: who is asked, and in which order, before a pod is evicted (since 1.37)."""
+"""Eviction responders and their order (since 1.37)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strategy import field, formats, gotext
-from strategy.context import Context, Pod
-from strategy.field import Errors
+from podstrat.strategy import field
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go, validation
 
 MAX_RESPONDERS = 10
 MAX_PRIORITY = 100_000
@@ -33,7 +34,7 @@ def each(responders: Sequence[Pod], at: str, ctx: Context) -> Errors:
     for i, responder in enumerate(responders):
         if responder["name"] in names:
             # Declared rules look at the object as it is on the wire, so this one is printed with its names there.
-            yield field.duplicate(f"{at}[{i}]", responder, show=gotext.to_json(_in_order(responder)))
+            yield field.duplicate(f"{at}[{i}]", responder, show=go.to_json(_in_order(responder)))
         names.add(responder["name"])
     known = {responder["name"]: responder["priority"] for responder in stored}
     for i, responder in enumerate(responders):
@@ -56,8 +57,8 @@ def _name(name: str, path: str, ctx: Context) -> Errors:
     domain = name.partition("/")[0].lower().strip().rstrip(".")
     if any(domain == reserved or domain.endswith(f".{reserved}") for reserved in RESERVED_DOMAINS):
         yield field.invalid(path, name, RESERVED_NAME)
-    if faults := formats.label_key(name, ctx.name_unit):
-        yield from formats.each(path, name, faults)
+    if faults := validation.label_key(name, ctx.name_unit):
+        yield from validation.each(path, name, faults)
     elif "/" not in name:
         yield field.invalid(path, name, NEEDS_PREFIX)
 
@@ -67,7 +68,7 @@ def _priority(priority: int | None, path: str) -> Errors:
     if priority is None:
         yield field.required(path)
     elif priority < 0:
-        yield field.invalid(path, priority, formats.NOT_NEGATIVE)
+        yield field.invalid(path, priority, validation.NOT_NEGATIVE)
     elif priority < FIRST_PRIORITY:
         yield field.invalid(path, priority, RESERVED_PRIORITY)
     elif priority > MAX_PRIORITY:

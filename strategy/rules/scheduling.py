@@ -1,13 +1,14 @@
-"""When and how a pod is scheduled: its gates, its priority, its runtime's overhead, and the group it is scheduled with."""
+"""Scheduling gates, readiness gates, priority, runtime overhead, scheduling group."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strategy import field, formats
-from strategy.context import Context, Pod
-from strategy.field import Errors
-from strategy.rules import resources
+from podstrat.strategy import field
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import resources
 
 PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 
@@ -21,8 +22,8 @@ def readiness_gates(gates: Sequence[Pod], at: str, ctx: Context) -> Errors:
     Upstream: validateReadinessGates
     """
     for i, gate in enumerate(gates):
-        if faults := formats.label_key(gate["conditionType"], ctx.name_unit):
-            yield from formats.each(f"{at}[{i}].conditionType", gate["conditionType"], faults)
+        if faults := validation.label_key(gate["conditionType"], ctx.name_unit):
+            yield from validation.each(f"{at}[{i}].conditionType", gate["conditionType"], faults)
 
 
 def gates(gates: Sequence[Pod], at: str, ctx: Context) -> Errors:
@@ -33,8 +34,8 @@ def gates(gates: Sequence[Pod], at: str, ctx: Context) -> Errors:
     names: set[str] = set()
     for i, gate in enumerate(gates):
         name = gate["name"]
-        if faults := formats.label_key(name, ctx.name_unit):
-            yield from formats.each(f"{at}[{i}]", name, faults, field.place_of(f"{at}[{i}].name"))
+        if faults := validation.label_key(name, ctx.name_unit):
+            yield from validation.each(f"{at}[{i}]", name, faults, field.place_of(f"{at}[{i}].name"))
         if name in names:
             yield field.duplicate(f"{at}[{i}]", name, field.place_of(f"{at}[{i}].name"))
         names.add(name)
@@ -66,8 +67,8 @@ def group(spec: Pod, at: str) -> Errors:
     name = spec["schedulingGroup"].get("podGroupName")
     if name is None:
         yield field.invalid(f"{at}.podGroupName", None, NO_GROUP)
-    elif faults := formats.dns_subdomain(name):
-        yield from formats.each(f"{at}.podGroupName", name, faults)
+    elif faults := validation.dns_subdomain(name):
+        yield from validation.each(f"{at}.podGroupName", name, faults)
     if spec.get("evictionResponders"):
         yield field.forbidden(at, NO_RESPONDERS)
 
@@ -78,9 +79,9 @@ def workload(reference: Pod, at: str) -> Errors:
     Upstream: validateWorkloadReference
     """
     name, group, replica = reference["name"], reference["podGroup"], reference.get("podGroupReplicaKey")
-    if faults := formats.dns_subdomain(name):
-        yield from formats.each(f"{at}.name", name, faults)
-    if faults := formats.dns_label(group):
-        yield from formats.each(f"{at}.podGroup", group, faults)
-    if replica and (faults := formats.dns_label(replica)):
-        yield from formats.each(f"{at}.podGroupReplicaKey", replica, faults)
+    if faults := validation.dns_subdomain(name):
+        yield from validation.each(f"{at}.name", name, faults)
+    if faults := validation.dns_label(group):
+        yield from validation.each(f"{at}.podGroup", group, faults)
+    if replica and (faults := validation.dns_label(replica)):
+        yield from validation.each(f"{at}.podGroupReplicaKey", replica, faults)

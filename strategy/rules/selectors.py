@@ -1,19 +1,21 @@
-"""Selectors: of labels, wherever a pod carries one; of nodes; and keys whose values the pod's own labels supply."""
+"""Label selectors, node selectors, and matchLabelKeys that the pod's own labels fill in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from strategy import field, formats, gotext
-from strategy.context import Context, Pod
-from strategy.field import Errors
-from strategy.rules import meta
+from podstrat.strategy import field
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go, validation
+from podstrat.strategy.rules import meta
 
 NEEDS_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
 NO_VALUES = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
 NEEDS_NUMBER = "must be specified single value when `operator` is 'Lt' or 'Gt'"
 NEEDS_NODE = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
 BAD_OPERATOR = "not a valid selector operator"
+NO_TERMS = "must have at least one node selector term"
 BAD_FIELD = "not a valid field selector key"
 NEEDS_SELECTOR = "must not be specified when labelSelector is not set"
 IN_SELECTOR = "exists in both matchLabelKeys and labelSelector"
@@ -31,6 +33,18 @@ def label_selector(selector: Pod | None, at: str, ctx: Context, any_value: bool 
         yield from meta.labels(selector["matchLabels"], ctx.name_unit, f"{at}.matchLabels")
     for i, requirement in enumerate(selector.get("matchExpressions") or ()):
         yield from _requirement(requirement, f"{at}.matchExpressions[{i}]", ctx.name_unit, any_value)
+
+
+def nodes(selector: Pod, at: str, ctx: Context) -> Errors:
+    """A node selector has terms, of which one must match.
+
+    Upstream: ValidateNodeSelector
+    """
+    terms = selector.get("nodeSelectorTerms") or ()
+    if not terms:
+        yield field.required(f"{at}.nodeSelectorTerms", NO_TERMS)
+    for i, term in enumerate(terms):
+        yield from node_term(term, f"{at}.nodeSelectorTerms[{i}]", ctx, any_value=False)
 
 
 def node_term(term: Pod, at: str, ctx: Context, any_value: bool) -> Errors:
@@ -63,13 +77,13 @@ def _requirement(requirement: Pod, at: str, unit: str, any_value: bool, numbers:
             yield field.required(f"{at}.values", NEEDS_NUMBER)
     else:
         yield _bad_operator(operator, at)
-    if faults := formats.label_key(key, unit):
-        yield from formats.each(f"{at}.key", key, faults)
+    if faults := validation.label_key(key, unit):
+        yield from validation.each(f"{at}.key", key, faults)
     if any_value:
         return
     for i, value in enumerate(values):
-        if faults := formats.label_value(value, unit):
-            yield from formats.each(f"{at}.values[{i}]", value, faults)
+        if faults := validation.label_value(value, unit):
+            yield from validation.each(f"{at}.values[{i}]", value, faults)
 
 
 def _node_field(requirement: Pod, at: str) -> Errors:
@@ -86,12 +100,12 @@ def _node_field(requirement: Pod, at: str) -> Errors:
         yield field.invalid(f"{at}.key", requirement["key"], BAD_FIELD)
         return
     for i, value in enumerate(values):
-        if faults := formats.dns_subdomain(value):
-            yield from formats.each(f"{at}.values[{i}]", value, faults)
+        if faults := validation.dns_subdomain(value):
+            yield from validation.each(f"{at}.values[{i}]", value, faults)
 
 
 def _bad_operator(operator: str, at: str) -> field.FieldError:
-    return field.invalid(f"{at}.operator", operator, BAD_OPERATOR, show=gotext.to_json(operator))
+    return field.invalid(f"{at}.operator", operator, BAD_OPERATOR, show=go.to_json(operator))
 
 
 # ---- keys whose values are those of the pod itself ---------------------------------------------------
@@ -106,8 +120,8 @@ def label_keys(keys: Sequence[str], selector: Pod | None, at: str, ctx: Context)
         yield field.forbidden(at, NEEDS_SELECTOR)
         return
     for i, key in enumerate(keys):
-        if faults := formats.label_key(key, ctx.name_unit):
-            yield from formats.each(f"{at}[{i}]", key, faults)
+        if faults := validation.label_key(key, ctx.name_unit):
+            yield from validation.each(f"{at}[{i}]", key, faults)
 
 
 def selected_already(keys: Sequence[str], selector: Pod | None, at: str) -> Errors:

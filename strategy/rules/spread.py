@@ -1,13 +1,16 @@
-"""Topology spread constraints: how evenly pods of a kind lie over zones, nodes and the like."""
+"""Topology spread constraints."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 
-from strategy import field, formats
-from strategy.context import Context, Pod
-from strategy.field import Errors
-from strategy.rules import selectors
+from podstrat.strategy import field
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import selectors
 
 ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
 POLICIES = ("Honor", "Ignore")
@@ -22,6 +25,8 @@ def each(constraints: Sequence[Pod], at: str, ctx: Context) -> Errors:
 
     Upstream: validateTopologySpreadConstraints
     """
+    later = Counter(map(_pair, constraints))
+    stored = _Stored(ctx)
     for i, constraint in enumerate(constraints):
         here = f"{at}[{i}]"
         if constraint["maxSkew"] <= 0:
@@ -31,7 +36,8 @@ def each(constraints: Sequence[Pod], at: str, ctx: Context) -> Errors:
         if constraint["whenUnsatisfiable"] not in ACTIONS:
             yield field.not_supported(f"{here}.whenUnsatisfiable", constraint["whenUnsatisfiable"], ACTIONS)
         pair = _pair(constraint)
-        if pair in map(_pair, constraints[i + 1 :]):
+        later[pair] -= 1
+        if later[pair]:
             # Of two alike it is the earlier that is reported.
             path = f"{here}.{{topologyKey, whenUnsatisfiable}}"
             yield field.duplicate(path, f"{{{pair[0]}, {pair[1]}}}", field.place_of(f"{here}.topologyKey"))
@@ -41,9 +47,11 @@ def each(constraints: Sequence[Pod], at: str, ctx: Context) -> Errors:
             if kind in constraint and constraint[kind] not in POLICIES:
                 yield field.not_supported(f"{here}.{kind}", constraint[kind], POLICIES)
         if constraint.get("matchLabelKeys"):
-            yield from _label_keys(constraint, here, ctx)
+            yield from (_merged_keys if stored.merges else _unmerged_keys)(constraint, here, ctx)
         if constraint.get("labelSelector"):
-            yield from _selector(constraint["labelSelector"], f"{here}.labelSelector", ctx)
+            found = list(selectors.label_selector(constraint["labelSelector"], f"{here}.labelSelector", ctx))
+            if found and not stored.has_bad_selector:
+                yield from found
 
 
 def _pair(constraint: Pod) -> tuple[str, str]:
@@ -60,35 +68,36 @@ def _min_domains(constraint: Pod, path: str) -> Errors:
         yield field.invalid(path, number, text)
 
 
-def _selector(selector: Pod, at: str, ctx: Context) -> Errors:
-    """Where a stored constraint's selector is bad already, none is looked at.
+class _Stored:
+    """What the constraints of the stored pod let pass; looked at once, and only if asked."""
 
-    Upstream: hasInvalidTopologySpreadConstraintLabelSelector
-    """
-    found = list(selectors.label_selector(selector, at, ctx))
-    if found and any(any(selectors.label_selector(old.get("labelSelector"), "", ctx)) for old in _stored(ctx)):
-        return
-    yield from found
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._constraints: Sequence[Pod] = () if ctx.old is None else ctx.old["spec"].get("topologySpreadConstraints") or ()
+
+    @cached_property
+    def has_bad_selector(self) -> bool:
+        """Where a stored constraint's selector is bad already, none is looked at.
+
+        Upstream: hasInvalidTopologySpreadConstraintLabelSelector
+        """
+        return any(any(selectors.label_selector(old.get("labelSelector"), "", self._ctx)) for old in self._constraints)
+
+    @cached_property
+    def merges(self) -> bool:
+        """Whether the rule of matchLabelKeys is that of merged selectors. A stored pod that breaks a rule is held to the other.
+
+        Upstream: OldPodViolatesMatchLabelKeysValidation, OldPodViolatesLegacyMatchLabelKeysValidation
+        """
+        ctx = self._ctx
+        merges = ctx.gates.issuperset((KEYS_GATE, MERGE_GATE))
+        if ctx.old is None or KEYS_GATE not in ctx.gates:
+            return merges
+        rule = _merged_keys if merges else _unmerged_keys
+        return merges != any(any(rule(old, "", ctx)) for old in self._constraints)
 
 
-# ---- matchLabelKeys ----------------------------------------------------------------------------------
-
-
-def _label_keys(constraint: Pod, at: str, ctx: Context) -> Errors:
-    """A key is in matchLabelKeys or in the selector; on create the server now merges the first into the second."""
-    return _merged_keys(constraint, at, ctx) if _merges(ctx) else _unmerged_keys(constraint, at, ctx)
-
-
-def _merges(ctx: Context) -> bool:
-    """Whether the rule is the one for merged selectors. A stored pod that breaks a rule is held to the other one.
-
-    Upstream: OldPodViolatesMatchLabelKeysValidation, OldPodViolatesLegacyMatchLabelKeysValidation
-    """
-    merges = ctx.gates.issuperset((KEYS_GATE, MERGE_GATE))
-    if ctx.old is None or KEYS_GATE not in ctx.gates:
-        return merges
-    rule = _merged_keys if merges else _unmerged_keys
-    return merges != any(any(rule(old, "", ctx)) for old in _stored(ctx))
+# ---- matchLabelKeys: a key is there or in the selector; on create the server now merges the first into the second ----
 
 
 def _merged_keys(constraint: Pod, at: str, ctx: Context) -> Errors:
@@ -106,11 +115,7 @@ def _unmerged_keys(constraint: Pod, at: str, ctx: Context) -> Errors:
     selected = {*((selector or {}).get("matchLabels") or ())}
     selected |= {requirement["key"] for requirement in (selector or {}).get("matchExpressions") or ()}
     for i, key in enumerate(keys):
-        if faults := formats.label_key(key, ctx.name_unit):
-            yield from formats.each(f"{at}.matchLabelKeys[{i}]", key, faults)
+        if faults := validation.label_key(key, ctx.name_unit):
+            yield from validation.each(f"{at}.matchLabelKeys[{i}]", key, faults)
         if key in selected:
             yield field.invalid(f"{at}.matchLabelKeys[{i}]", key, selectors.IN_SELECTOR)
-
-
-def _stored(ctx: Context) -> Sequence[Pod]:
-    return () if ctx.old is None else ctx.old["spec"].get("topologySpreadConstraints") or ()

@@ -1,14 +1,14 @@
-"""Rules that no server has, for those who want to be told: what a writer of pod status would do only by mistake."""
+"""Optional rules beyond the server: mistakes of status writers that every server accepts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from strategy import field
-from strategy.context import Pod
-from strategy.field import Errors
-from strategy.rules.pod_annotations import MIRROR
+from podstrat.strategy import field
+from podstrat.strategy.context import Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.rules.pod_annotations import MIRROR
 
 LISTS = (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers"))
 
@@ -34,7 +34,7 @@ def named_devices(pod: Pod) -> Errors:
 
 
 def seen_generation(pod: Pod) -> Errors:
-    """Nobody has observed a generation that the pod has not reached. The server takes any that is not negative.
+    """observedGeneration does not exceed the pod's generation. The server takes any that is not negative.
 
     A static pod's generation is the kubelet's own affair, and a pod without one has nothing to compare.
     """

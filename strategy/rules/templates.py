@@ -1,13 +1,13 @@
-"""Pod templates: what must hold of one wherever it stands, and what the workload around it asks of it."""
+"""Pod templates: the rules of every template, and those of the workload around it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from strategy import field
-from strategy.context import Context, Pod
-from strategy.field import Errors
-from strategy.rules import meta, pod_annotations, podspec
+from podstrat.strategy import field
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.rules import meta, pod_annotations, pod_spec
 
 NO_EPHEMERAL = "ephemeral containers not allowed in pod template"
 NOT_SELECTED = "`selector` does not match template `labels`"
@@ -20,7 +20,7 @@ def template(template: Pod, at: str, ctx: Context) -> Errors:
     Upstream: ValidatePodTemplateSpec
     """
     yield from metadata(template, at, ctx)
-    yield from podspec.spec(template["spec"], None, f"{at}.spec", ctx)
+    yield from pod_spec.spec(template["spec"], None, f"{at}.spec", ctx)
     yield from behind_spec(template, at, ctx)
 
 

@@ -1,13 +1,14 @@
-"""Tolerations: the taints of nodes that a pod puts up with."""
+"""Tolerations: keys, operators, values, effects, seconds."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from strategy import field, formats, gotext
-from strategy.context import V1_35, Context, Pod
-from strategy.field import Errors
+from podstrat.strategy import field
+from podstrat.strategy.context import V1_35, Context, Pod
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go, validation
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 OPERATORS = ("Equal", "Exists")
@@ -18,9 +19,6 @@ NEEDS_NO_EXECUTE = "effect must be 'NoExecute' when `tolerationSeconds` is set"
 NO_VALUE = "value must be empty when `operator` is 'Exists'"
 NOT_CANONICAL = "must be a valid decimal integer in canonical form"
 
-_canonical = re.compile("0|-?[1-9][0-9]*").fullmatch
-_integer = re.compile("[-+]?[0-9]+").fullmatch
-
 
 def each(tolerations: Sequence[Pod], at: str, ctx: Context) -> Errors:
     """A toleration without a key tolerates everything; one with tolerationSeconds is about eviction.
@@ -29,14 +27,14 @@ def each(tolerations: Sequence[Pod], at: str, ctx: Context) -> Errors:
     """
     for i, toleration in enumerate(tolerations):
         key, operator, effect = toleration.get("key", ""), toleration.get("operator", ""), toleration.get("effect", "")
-        if key and (faults := formats.label_key(key, ctx.name_unit)):
-            yield from formats.each(f"{at}[{i}].key", key, faults)
+        if key and (faults := validation.label_key(key, ctx.name_unit)):
+            yield from validation.each(f"{at}[{i}].key", key, faults)
         if not key and operator != "Exists":
-            yield field.invalid(f"{at}[{i}].operator", operator, NEEDS_EXISTS, show=gotext.to_json(operator))
+            yield field.invalid(f"{at}[{i}].operator", operator, NEEDS_EXISTS, show=go.to_json(operator))
         if "tolerationSeconds" in toleration and effect != "NoExecute":
-            yield field.invalid(f"{at}[{i}].effect", effect, NEEDS_NO_EXECUTE, show=gotext.to_json(effect))
+            yield field.invalid(f"{at}[{i}].effect", effect, NEEDS_NO_EXECUTE, show=go.to_json(effect))
         value = toleration.get("value", "")
-        if operator != "Equal" or formats.label_value(value, ctx.name_unit):
+        if operator != "Equal" or validation.label_value(value, ctx.name_unit):
             yield from _value(value, operator, f"{at}[{i}]", ctx)
         if effect and effect not in EFFECTS:
             yield field.not_supported(f"{at}[{i}].effect", effect, EFFECTS)
@@ -48,7 +46,7 @@ def _value(value: str, operator: str, at: str, ctx: Context) -> Errors:
     What is wrong with a label value stands at ``operator``, in one error.
     """
     if operator in ("", "Equal"):
-        if faults := formats.label_value(value, ctx.name_unit):
+        if faults := validation.label_value(value, ctx.name_unit):
             yield field.invalid(f"{at}.operator", value, ";".join(faults), field.place_of(f"{at}.value"))
     elif operator == "Exists":
         if value:
@@ -69,12 +67,12 @@ def _number(value: str, path: str) -> Errors:
     """
     if not value:
         yield field.invalid(path, value, "must be non-empty")
-    elif not _canonical(value):
+    elif not re.fullmatch("0|-?[1-9][0-9]*", value):
         yield field.invalid(path, value, NOT_CANONICAL)
-    if not _integer(value):
-        yield field.invalid(path, value, f"strconv.ParseInt: parsing {gotext.quote(value)}: invalid syntax")
+    if not re.fullmatch("[-+]?[0-9]+", value):
+        yield field.invalid(path, value, f"strconv.ParseInt: parsing {go.quote(value)}: invalid syntax")
     elif not _fits(value):
-        yield field.invalid(path, value, f"strconv.ParseInt: parsing {gotext.quote(value)}: value out of range")
+        yield field.invalid(path, value, f"strconv.ParseInt: parsing {go.quote(value)}: value out of range")
 
 
 def _fits(value: str) -> bool:

@@ -1,14 +1,15 @@
-"""What an update of the pod itself may change: images, the deadline, tolerations, and gates while it has them."""
+"""Mutable fields of a pod on update: images, activeDeadlineSeconds, tolerations, scheduling gates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from strategy import field, internal, semantic
-from strategy.context import Context, Pod
-from strategy.field import Errors, Finds
-from strategy.rules import tolerations
+from podstrat.strategy import field, semantic
+from podstrat.strategy.api import internal
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.field import Errors, Finds
+from podstrat.strategy.rules import tolerations
 
 MAX_DEADLINE = 2**31 - 1
 ONLY_THESE = (
@@ -81,8 +82,7 @@ def _tolerations(new: Pod, old: Pod, ctx: Context) -> Errors:
     if sent == stored:
         faults = tolerations.each(sent, "spec.tolerations", ctx)
     else:
-        kept = [_timeless(each) for each in sent]
-        if any(_timeless(each) not in kept for each in stored):
+        if not {*map(_timeless, stored)} <= {*map(_timeless, sent)}:
             text = "existing toleration can not be modified except its tolerationSeconds"
             yield field.forbidden("spec.tolerations", text)
             return
@@ -90,8 +90,8 @@ def _tolerations(new: Pod, old: Pod, ctx: Context) -> Errors:
     yield from faults
 
 
-def _timeless(toleration: Pod) -> Pod:
-    return {key: value for key, value in toleration.items() if key != "tolerationSeconds"}
+def _timeless(toleration: Pod) -> frozenset[tuple[str, str]]:
+    return frozenset((key, value) for key, value in toleration.items() if key != "tolerationSeconds")
 
 
 def _scheduling_gates(new: Pod, old: Pod) -> Errors:

@@ -1,17 +1,18 @@
-"""Files that volumes make of keys and of fields: their paths, modes and owners."""
+"""Files of volumes made from keys and fields: paths, modes, owners."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from strategy import field, formats
-from strategy.context import Context
-from strategy.field import Errors
-from strategy.rules import refs
+from podstrat.strategy import field
+from podstrat.strategy.context import Context
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import refs
 
 FILE_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
-USER = formats.between(0, 2**31 - 1)
+USER = validation.between(0, 2**31 - 1)
 ONE_REF = "fieldRef and resourceFieldRef can not be specified simultaneously"
 NO_REF = "one of fieldRef and resourceFieldRef is required"
 
@@ -45,8 +46,8 @@ def item(item: dict[str, Any], at: str) -> Errors:
         yield field.required(f"{at}.key")
     if not path:
         yield field.required(f"{at}.path")
-    elif faults := formats.local_file(path):
-        yield from formats.each(f"{at}.path", path, faults)
+    elif faults := validation.local_file(path):
+        yield from validation.each(f"{at}.path", path, faults)
     if "mode" in item and not 0 <= item["mode"] <= 0o777:
         yield field.invalid(f"{at}.mode", item["mode"], FILE_MODE)
     if "user" in item:
@@ -56,7 +57,7 @@ def item(item: dict[str, Any], at: str) -> Errors:
 def items(items: Sequence[dict[str, Any]], at: str) -> Errors:
     """The keys of a ConfigMap or Secret that become files."""
     for i, each in enumerate(items):
-        if len(each) > 2 or not each["key"] or not each["path"] or formats.local_file(each["path"]):
+        if len(each) > 2 or not each["key"] or not each["path"] or validation.local_file(each["path"]):
             yield from item(each, f"{at}[{i}]")
 
 
@@ -72,8 +73,8 @@ def _downward_item(item: dict[str, Any], at: str, ctx: Context) -> Errors:
     path = item["path"]
     if not path:
         yield field.required(f"{at}.path")
-    elif faults := formats.local_file(path):
-        yield from formats.each(f"{at}.path", path, faults)
+    elif faults := validation.local_file(path):
+        yield from validation.each(f"{at}.path", path, faults)
     if "fieldRef" in item:
         yield from refs.field_ref(item["fieldRef"], f"{at}.fieldRef", refs.VOLUME_FIELDS, ctx)
         if "resourceFieldRef" in item:

@@ -1,4 +1,4 @@
-"""What each kind of volume source must have."""
+"""Required and allowed fields of each kind of volume source."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from strategy import field, formats, gotext, quantity
-from strategy.context import V1_35, Context
-from strategy.field import Errors
-from strategy.rules import claim_templates, projected, volume_files
+from podstrat.strategy import field
+from podstrat.strategy.context import V1_35, Context
+from podstrat.strategy.field import Errors
+from podstrat.strategy.formats import go, quantity, validation
+from podstrat.strategy.rules import claim_templates, projected, volume_files
 
 Rule = Callable[[dict[str, Any], str, Context], Errors]
 
@@ -23,8 +24,8 @@ PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 SIZE_LIMIT = "SizeLimit field must be a valid resource quantity"
 DIRECTORY_MODE = "must be a number between 0 and 01777 (octal), both inclusive"
 NO_CLIMBING = "must not contain '..'"
-PARTITION = formats.between(1, 255)
-LUN = formats.between(0, 255)
+PARTITION = validation.between(1, 255)
+LUN = validation.between(0, 255)
 ISCSI_PREFIX = "must be valid format starting with iqn, eui, or naa"
 ISCSI_FORM = "must be valid format"
 DATASET_ONE = "datasetName and datasetUUID can not be specified simultaneously"
@@ -37,13 +38,42 @@ FC_LUN = "lun is required if targetWWNs is specified"
 RESERVED_OPTION = "kubernetes.io and k8s.io namespaces are reserved"
 DRIVER_LIMIT = 63
 
-# An iqn may have anything before it, as long as it begins with "iqn": the server does not tie this pattern to the start.
-_iscsi_forms = {
-    "iqn": re.compile(r"iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+:[^,;*&$|\t\n\f\r ]+\Z").search,
-    "eui": re.compile(r"eui.[A-Za-z0-9]{16}").fullmatch,
-    "naa": re.compile(r"naa.[A-Za-z0-9]{32}").fullmatch,
-}
-_host_port = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*):[^:\[\]]*").fullmatch
+_IQN_AUTHORITY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
+_NOT_IN_IQN = ",;*&$|\t\n\f\r "
+
+
+def _is_iqn(name: str) -> bool:
+    """A date and a naming authority, a colon, and a name. Anything may stand before, as long as it begins with "iqn".
+
+    The server's pattern, ``iqn\\.[0-9]{4}-[0-9]{2}\\.[A-Za-z0-9.-]+:[^,;*&$|\\s]+$``, is not tied to the start. Here it is
+    matched colon by colon: as one pattern Python would try each of many dates up to the end.
+    """
+    name_from = max(name.rfind(other) for other in _NOT_IN_IQN) + 1
+    start = 0
+    while 0 <= (colon := name.find(":", start)) < len(name) - 1:
+        before = name[start:colon]
+        if colon >= name_from and _ends_with_authority(before):
+            return True
+        start = colon + 1
+    return False
+
+
+def _ends_with_authority(text: str) -> bool:
+    """Whether a text ends with a date and an authority."""
+    authority = len(text.rstrip(_IQN_AUTHORITY))
+    return re.search(r"iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]", text[authority:]) is not None
+
+
+def _is_eui(name: str) -> bool:
+    return re.fullmatch(r"eui.[A-Za-z0-9]{16}", name) is not None
+
+
+def _is_naa(name: str) -> bool:
+    return re.fullmatch(r"naa.[A-Za-z0-9]{32}", name) is not None
+
+
+_ISCSI_FORMS: dict[str, Callable[[str], bool]] = {"iqn": _is_iqn, "eui": _is_eui, "naa": _is_naa}
+_HOST_PORT = r"(\[[^\[\]]*\]|[^:\[\]]*):[^:\[\]]*"
 
 
 def _needs(*names: str) -> Rule:
@@ -58,7 +88,7 @@ def _needs(*names: str) -> Rule:
 
 
 def _empty_dir(source: dict[str, Any], at: str, ctx: Context) -> Errors:
-    """The limit is no less than 0; the mode, since 1.37 and while the gate EmptyDirVolumeMode lets it, is a directory's."""
+    """The limit is not negative; the mode, since 1.37 and while the gate EmptyDirVolumeMode lets it, is a directory's."""
     if "sizeLimit" in source and quantity.parse(source["sizeLimit"]).sign < 0:
         yield field.forbidden(f"{at}.sizeLimit", SIZE_LIMIT)
     if "mode" in source and not 0 <= source["mode"] <= 0o1777:
@@ -85,14 +115,14 @@ def _git_repo(source: dict[str, Any], at: str, ctx: Context) -> Errors:
     if not source["repository"]:
         yield field.required(f"{at}.repository")
     if directory := source.get("directory"):
-        yield from formats.each(f"{at}.directory", directory, formats.local_path(directory))
+        yield from validation.each(f"{at}.directory", directory, validation.local_path(directory))
 
 
 def _gce_disk(source: dict[str, Any], at: str, ctx: Context) -> Errors:
     """Upstream: validateGCEPersistentDiskVolumeSource; its paths call the source persistentDisk."""
     if not source["pdName"]:
         yield field.required(f"{_other_name(at, 'persistentDisk')}.pdName", where=field.place_of(f"{at}.pdName"))
-    # 0 is no partition: the whole disk.
+    # 0 means no partition: the whole disk.
     if not 0 <= source.get("partition", 0) <= 255:
         path, place = f"{_other_name(at, 'persistentDisk')}.partition", field.place_of(f"{at}.partition")
         yield field.invalid(path, source["partition"], PARTITION, place)
@@ -170,7 +200,7 @@ def _iscsi(source: dict[str, Any], at: str, ctx: Context) -> Errors:
 
 
 def _iscsi_fault(name: str) -> str:
-    form = _iscsi_forms.get(name[:3])
+    form = _ISCSI_FORMS.get(name[:3])
     if form is None:
         return ISCSI_PREFIX
     return "" if form(name) else ISCSI_FORM
@@ -207,7 +237,7 @@ def _quobyte(source: dict[str, Any], at: str, ctx: Context) -> Errors:
         yield field.required(f"{at}.tenant", TENANT)
     else:
         for pair in registry.split(","):
-            if not _host_port(pair):
+            if not re.fullmatch(_HOST_PORT, pair):
                 yield field.invalid(f"{at}.registry", registry, REGISTRY)
     if not source["volume"]:
         yield field.required(f"{at}.volume")
@@ -260,9 +290,9 @@ def _azure_disk(source: dict[str, Any], at: str, ctx: Context) -> Errors:
         yield field.not_supported(f"{at}.kind", kind, DISK_KINDS)
     # Not an enum but a plain string, so it prints quoted as Go does.
     if kind == "Managed" and not uri.startswith("/subscriptions/"):
-        yield field.not_supported(f"{at}.diskURI", uri, (MANAGED_DISK,))._replace(shown=gotext.quote(uri))
+        yield field.not_supported(f"{at}.diskURI", uri, (MANAGED_DISK,))._replace(shown=go.quote(uri))
     if kind not in (None, "Managed") and not uri.startswith("https://"):
-        yield field.not_supported(f"{at}.diskURI", uri, (BLOB_DISK,))._replace(shown=gotext.quote(uri))
+        yield field.not_supported(f"{at}.diskURI", uri, (BLOB_DISK,))._replace(shown=go.quote(uri))
 
 
 def _storage_os(source: dict[str, Any], at: str, ctx: Context) -> Errors:
@@ -271,9 +301,9 @@ def _storage_os(source: dict[str, Any], at: str, ctx: Context) -> Errors:
     if not name:
         yield field.required(f"{at}.volumeName")
     else:
-        yield from formats.each(f"{at}.volumeName", name, formats.dns_label(name))
+        yield from validation.each(f"{at}.volumeName", name, validation.dns_label(name))
     if namespace:
-        yield from formats.each(f"{at}.volumeNamespace", namespace, formats.dns_label(namespace))
+        yield from validation.each(f"{at}.volumeNamespace", namespace, validation.dns_label(namespace))
     if "secretRef" in source and not source["secretRef"].get("name"):
         yield field.required(f"{at}.secretRef.name")
 
@@ -290,14 +320,14 @@ def _csi(source: dict[str, Any], at: str, ctx: Context) -> Errors:
         yield field.too_long(f"{at}.driver", DRIVER_LIMIT)
     # Up to 1.34 a missing driver is also a bad one.
     if driver or ctx.version < V1_35:
-        yield from formats.each(f"{at}.driver", driver, formats.dns_subdomain(driver.lower()))
+        yield from validation.each(f"{at}.driver", driver, validation.dns_subdomain(driver.lower()))
     if "nodePublishSecretRef" not in source:
         return
     secret = source["nodePublishSecretRef"].get("name")
     if not secret:
         yield field.required(f"{at}.nodePublishSecretRef.name")
-    elif faults := formats.dns_subdomain(secret):
-        yield from formats.each(f"{at}.name", secret, faults, field.place_of(f"{at}.nodePublishSecretRef.name"))
+    elif faults := validation.dns_subdomain(secret):
+        yield from validation.each(f"{at}.name", secret, faults, field.place_of(f"{at}.nodePublishSecretRef.name"))
 
 
 def _image(source: dict[str, Any], at: str, ctx: Context) -> Errors:

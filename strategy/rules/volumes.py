@@ -1,14 +1,14 @@
-"""The volumes of a pod: their names, and one source for each."""
+"""Volumes: unique names, and exactly one source each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from strategy import field, formats, gotext
-from strategy.context import Context
-from strategy.field import Errors, Finds
-from strategy.rules import volume_sources
+from podstrat.strategy import field, rules
+from podstrat.strategy.context import Context
+from podstrat.strategy.field import Errors, Finds
+from podstrat.strategy.formats import go, validation
 
 NO_SOURCE = "must specify a volume type"
 ONE_SOURCE = "may not specify more than 1 volume type"
@@ -32,7 +32,7 @@ def each(volumes: Sequence[dict[str, Any]], at: str, ctx: Context, pod_name: str
     for i, volume in enumerate(volumes):
         name = volume["name"]
         errors = list(_source(volume, f"{at}[{i}]", ctx, pod_name))
-        if name in good or formats.dns_label(name):
+        if name in good or validation.dns_label(name):
             errors += _name(name, f"{at}[{i}].name", good)
         if errors:
             yield from errors
@@ -50,8 +50,8 @@ def _name(name: str, at: str, taken: dict[str, dict[str, Any]]) -> Errors:
     """The name is a DNS label that no volume before has."""
     if not name:
         yield field.required(at)
-    elif faults := formats.dns_label(name):
-        yield from formats.each(at, name, faults)
+    elif faults := validation.dns_label(name):
+        yield from validation.each(at, name, faults)
     if name in taken:
         yield field.duplicate(at, name)
 
@@ -63,12 +63,12 @@ def _source(volume: dict[str, Any], at: str, ctx: Context, pod_name: str) -> Err
     """
     first = ""
     # Whatever is beside the name is a source, so that a single one need not be looked for.
-    for kind in volume if len(volume) == 2 else volume_sources.RULES:
+    for kind in volume if len(volume) == 2 else rules.volume_sources.RULES:
         if kind == "name" or kind not in volume:
             continue
         if not first:
             first = kind
-            yield from volume_sources.RULES[kind](volume[kind], f"{at}.{kind}", ctx)
+            yield from rules.volume_sources.RULES[kind](volume[kind], f"{at}.{kind}", ctx)
         else:
             yield field.forbidden(f"{at}.{_SPELLED.get(kind, kind)}", ONE_SOURCE, field.place_of(f"{at}.{kind}"))
         if kind == "iscsi":
@@ -89,5 +89,5 @@ def _portal_length(volume: dict[str, Any], at: str) -> Errors:
 def _made_claim(name: str, at: str, pod_name: str) -> Errors:
     """The claim that an ephemeral volume makes is named after pod and volume, and that is a DNS subdomain."""
     claim = f"{pod_name}-{name}"
-    for fault in formats.dns_subdomain(claim):
-        yield field.invalid(f"{at}.name", name, f"PVC name {gotext.quote(claim)}: {fault}")
+    for fault in validation.dns_subdomain(claim):
+        yield field.invalid(f"{at}.name", name, f"PVC name {go.quote(claim)}: {fault}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from strategy import formats, gotext
-from strategy.context import Context, Pod
-from strategy.rules.pod_annotations import SECCOMP_POD
-from strategy.warn import addresses, containers, ports, scheduling, volumes
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.formats import go, validation
+from podstrat.strategy.rules.pod_annotations import SECCOMP_POD
+from podstrat.strategy.warn import addresses, containers, ports, scheduling, volumes
 
 TOTAL_LIMIT, CUT_LIMIT = 4096, 256
 HOSTNAME = (
@@ -27,7 +27,7 @@ _control = re.compile("[\x00-\x1f\x7f-\x9f]").search
 
 def on_create(pod: Pod, ctx: Context) -> Warnings:
     """Upstream: podStrategy.WarningsOnCreate"""
-    if faults := formats.dns_label(pod["metadata"]["name"]):
+    if faults := validation.dns_label(pod["metadata"]["name"]):
         yield f"{HOSTNAME}: [{' '.join(faults)}]"
     yield from of_spec(pod["spec"], pod["metadata"].get("annotations") or {}, "spec", "metadata", ctx)
 
@@ -83,18 +83,33 @@ def _repeated_aliases(aliases: Iterable[Pod], at: str) -> Warnings:
     seen = set()
     for i, alias in enumerate(aliases):
         if alias["ip"] in seen:
-            yield f"{at}[{i}].ip: duplicate ip {gotext.quote(alias['ip'])}"
+            yield f"{at}[{i}].ip: duplicate ip {go.quote(alias['ip'])}"
         seen.add(alias["ip"])
 
 
 def _pull_secrets(secrets: Iterable[Pod], at: str) -> Warnings:
     names = [secret.get("name", "") for secret in secrets]
+    seen = set()
     for i, name in enumerate(names):
-        if name in names[:i]:
-            yield f"{at}[{i}].name: duplicate name {gotext.quote(name)}"
+        if name in seen:
+            yield f"{at}[{i}].name: duplicate name {go.quote(name)}"
+        seen.add(name)
     for i, name in enumerate(names):
         if not name:
             yield f'{at}[{i}].name: invalid empty name ""'
+
+
+def enough(texts: Iterable[str]) -> Warnings:
+    """The texts up to the last that can reach the client, so that no work is done for the others."""
+    different: set[str] = set()
+    written = 0
+    for text in texts:
+        yield text
+        if text and text not in different and not _control(text):
+            different.add(text)
+            written += min(len(text), CUT_LIMIT)
+            if written >= TOTAL_LIMIT:
+                return
 
 
 def headers(texts: Iterable[str]) -> tuple[str, ...]:

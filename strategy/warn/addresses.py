@@ -1,11 +1,11 @@
-"""Warnings about addresses that not everybody reads alike."""
+"""Warnings about IP addresses and CIDRs that parsers read differently."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from strategy import formats, gotext
-from strategy.context import V1_36, Context, Pod
+from podstrat.strategy.context import V1_36, Context, Pod
+from podstrat.strategy.formats import go, validation
 
 
 def of_spec(spec: Pod, at: str, ctx: Context) -> Iterator[str]:
@@ -20,16 +20,37 @@ def spelling(text: str, at: str, ctx: Context) -> Iterator[str]:
 
     Upstream: GetWarningsForIP
     """
-    address = formats.parse_ip(text)
+    address = validation.parse_ip(text)
     if address is None:
         return
     import ipaddress
 
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     plain = str(mapped or address)
-    if mapped is not None or formats.ip(text, True):
+    if mapped is not None or validation.ip(text, True):
         fate = "is invalid" if ctx.version >= V1_36 else "will be considered invalid in a future Kubernetes release"
-        yield f"{at}: non-standard IP address {gotext.quote(text)} {fate}: use {gotext.quote(plain)}"
+        yield f"{at}: non-standard IP address {go.quote(text)} {fate}: use {go.quote(plain)}"
     elif isinstance(address, ipaddress.IPv6Address) and plain != text:
-        shown = gotext.quote(plain)
-        yield f"{at}: IPv6 address {gotext.quote(text)} should be in RFC 5952 canonical format ({shown})"
+        shown = go.quote(plain)
+        yield f"{at}: IPv6 address {go.quote(text)} should be in RFC 5952 canonical format ({shown})"
+
+
+def cidr_spelling(text: str, at: str, ctx: Context) -> Iterator[str]:
+    """A CIDR that is not the network's own, or that parsers read differently, or an IPv6 one that is not in its canonical form.
+
+    Upstream: GetWarningsForCIDR
+    """
+    from podstrat.strategy.formats import cidr
+
+    found = cidr.parse(text)
+    if found is None:
+        return
+    shown, network = go.quote(text), found.network
+    if found.address != network.network_address:
+        single = go.quote(f"{found.address}/{found.address.max_prefixlen}")
+        yield f"{at}: CIDR value {shown} is ambiguous in this context (should be {go.quote(str(network))} or {single}?)"
+    if not found.is_plain or found.is_mapped:
+        fate = "is invalid" if ctx.version >= V1_36 else "will be considered invalid in a future Kubernetes release"
+        yield f"{at}: non-standard CIDR value {shown} {fate}: use {go.quote(str(network))}"
+    elif found.address.version == 6 and f"{found.address}/{found.bits}" != text:
+        yield f"{at}: IPv6 CIDR value {shown} should be in RFC 5952 canonical format ({go.quote(str(network))})"

@@ -1,12 +1,12 @@
-"""Warnings about containers: old seccomp annotations, fractions of a byte, variables defined twice."""
+"""Warnings about containers: seccomp annotations, fractional bytes, duplicate variables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from strategy import gotext, quantity
-from strategy.context import Pod
-from strategy.rules.pod_annotations import APPARMOR, CONTAINER_LISTS, SECCOMP_CONTAINER, name_profiles
+from podstrat.strategy.context import Pod
+from podstrat.strategy.formats import go, quantity
+from podstrat.strategy.rules.pod_annotations import APPARMOR, CONTAINER_LISTS, SECCOMP_CONTAINER, name_profiles
 
 OLD_SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 OLD_APPARMOR = 'deprecated since v1.30; use the "appArmorProfile" field instead'
@@ -54,10 +54,10 @@ def _fractions(resources: Pod, at: str) -> Iterator[str]:
 
 
 def fractional_bytes(amounts: Mapping[str, str], at: str, names: Sequence[str] = BYTES) -> Iterator[str]:
-    """There is no half a byte."""
+    """A fraction of a byte is meaningless."""
     for name in names:
         if name in amounts and not quantity.parse(amounts[name]).is_whole:
-            yield f"{at}[{name}]: fractional byte value {gotext.quote(amounts[name])} is invalid, must be an integer"
+            yield f"{at}[{name}]: fractional byte value {go.quote(amounts[name])} is invalid, must be an integer"
 
 
 def _hidden_variables(env: Sequence[Pod], at: str) -> Iterator[str]:
@@ -68,5 +68,5 @@ def _hidden_variables(env: Sequence[Pod], at: str) -> Iterator[str]:
         if name in seen:
             value, before = variable.get("value", ""), f"$({name})"
             if "valueFrom" in variable or before not in value or value == before:
-                yield f"{at}[{i}]: hides previous definition of {gotext.quote(name)}, which may be dropped when using apply"
+                yield f"{at}[{i}]: hides previous definition of {go.quote(name)}, which may be dropped when using apply"
         seen.add(name)

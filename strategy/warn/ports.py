@@ -1,18 +1,20 @@
-"""Warnings about ports that clash, or nearly, across all containers of a pod."""
+"""Warnings about duplicate and conflicting ports across all containers of a pod."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from strategy import gotext
-from strategy.context import Pod
-from strategy.rules.pod_annotations import CONTAINER_LISTS
+from podstrat.strategy.context import Pod
+from podstrat.strategy.formats import go
+from podstrat.strategy.rules.pod_annotations import CONTAINER_LISTS
 
 
 class Port(NamedTuple):
-    """A port and where it stands."""
+    """A port, its number among those before it, and where it stands."""
 
+    number: int
     at: str
     host_ip: str
     host_port: int
@@ -22,19 +24,19 @@ def each(spec: Pod, at: str) -> Iterator[str]:
     """Upstream: warningsForPodSpecAndMeta, its part about ports"""
     if not _suspicious(spec):
         return
-    defined: dict[tuple[int, str], list[Port]] = {}
+    defined: dict[tuple[int, str], _Alike] = {}
     named: dict[str, str] = {}
     for kind in CONTAINER_LISTS:
         for i, container in enumerate(spec.get(kind) or ()):
             for j, port in enumerate(container.get("ports") or ()):
-                here = Port(f"{at}.{kind}[{i}].ports[{j}]", port.get("hostIP", ""), port.get("hostPort", 0))
+                alike = defined.setdefault((port["containerPort"], port.get("protocol", "")), _Alike())
+                place = f"{at}.{kind}[{i}].ports[{j}]"
+                here = Port(len(alike.all), place, port.get("hostIP", ""), port.get("hostPort", 0))
                 if here.host_ip and not here.host_port:
                     yield f"{here.at}: hostIP set without hostPort: {_printed(port)}"
-                others = defined.setdefault((port["containerPort"], port.get("protocol", "")), [])
-                for other in others:
-                    if clash := _clash(here, other):
-                        yield f"{here.at}: {clash} port definition with {other.at}"
-                others.append(here)
+                for other in alike.clashing(here):
+                    yield f"{here.at}: {_clash(here, other)} port definition with {other.at}"
+                alike.add(here)
                 yield from _repeated_name(port.get("name", ""), here.at, named)
 
 
@@ -54,14 +56,36 @@ def _suspicious(spec: Pod) -> bool:
     return False
 
 
+class _Alike:
+    """Ports of one number and protocol, by what they claim of the host: those that clash with another are found at once."""
+
+    def __init__(self) -> None:
+        self.all: list[Port] = []
+        self._by_port: defaultdict[int, list[Port]] = defaultdict(list)
+        self._by_address: defaultdict[tuple[int, str], list[Port]] = defaultdict(list)
+
+    def add(self, port: Port) -> None:
+        self.all.append(port)
+        self._by_port[port.host_port].append(port)
+        self._by_address[port.host_port, port.host_ip].append(port)
+
+    def clashing(self, port: Port) -> Iterable[Port]:
+        """In the order in which they were added: all, if the port is on no host port; else those on none or the same one."""
+        if not port.host_port:
+            return self.all
+        from heapq import merge  # here, since nearly no pod comes so far
+
+        free = self._by_port.get(0, ())
+        if not port.host_ip:
+            return merge(free, self._by_port.get(port.host_port, ()))
+        same = (self._by_address.get((port.host_port, ip), ()) for ip in ("", port.host_ip))
+        return merge(free, *same)
+
+
 def _clash(port: Port, other: Port) -> str:
     if (port.host_ip, port.host_port) == (other.host_ip, other.host_port):
         return "duplicate"
-    if not port.host_port or not other.host_port:
-        return "overlapping"
-    if port.host_port == other.host_port and not (port.host_ip and other.host_ip):
-        return "dangerously ambiguous"
-    return ""
+    return "dangerously ambiguous" if port.host_port and other.host_port else "overlapping"
 
 
 def _repeated_name(name: str, at: str, named: dict[str, str]) -> Iterator[str]:
@@ -69,7 +93,7 @@ def _repeated_name(name: str, at: str, named: dict[str, str]) -> Iterator[str]:
         return
     first = named.setdefault(name, at)
     if first != at:
-        quoted = gotext.quote(name)
+        quoted = go.quote(name)
         yield f"{at}: duplicate port name {quoted} with {first}, services and probes that select ports by name will use {first}"
 
 

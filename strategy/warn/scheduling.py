@@ -1,11 +1,11 @@
-"""Warnings about where a pod may run: old node labels, selectors that match nothing."""
+"""Warnings about deprecated node labels and selectors that match nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from strategy import formats
-from strategy.context import Context, Pod
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.formats import validation
 
 DEPRECATED_LABELS = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
@@ -46,7 +46,7 @@ def _term(term: Pod, at: str, ctx: Context, preferred: bool) -> Iterator[str]:
         if not preferred:
             continue
         for j, value in enumerate(expression.get("values") or ()):
-            for fault in formats.label_value(value, ctx.name_unit):
+            for fault in validation.label_value(value, ctx.name_unit):
                 yield f"{at}.matchExpressions[{i}].values[{j}]: {value} is invalid, {fault}"
 
 

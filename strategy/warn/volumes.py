@@ -1,13 +1,15 @@
-"""Warnings about volumes: drivers that are gone, paths that overlap, sources that are empty."""
+"""Warnings about volumes: removed drivers, overlapping paths, empty sources."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from strategy import gotext
-from strategy.context import Context, Pod
-from strategy.warn import containers
+from podstrat.strategy.context import Context, Pod
+from podstrat.strategy.formats import go
+from podstrat.strategy.formats.slashes import Slashes
+from podstrat.strategy.rules.projected import SERVICE_ACCOUNT_TOKEN
+from podstrat.strategy.warn import containers
 
 # The volume's field, how the server spells it, and what became of the driver.
 GONE = (
@@ -55,7 +57,7 @@ class Placed(NamedTuple):
     source: str = ""
 
     def __str__(self) -> str:
-        return f"{gotext.quote(self.path)} ({self.source})" if self.source else gotext.quote(self.path)
+        return f"{go.quote(self.path)} ({self.source})" if self.source else go.quote(self.path)
 
 
 def overlapping(volumes: Sequence[Pod]) -> Iterator[str]:
@@ -67,10 +69,10 @@ def overlapping(volumes: Sequence[Pod]) -> Iterator[str]:
         for key in WITH_ITEMS:
             items = volume[key].get("items") if key in volume else None
             if items and len(items) > 1:
-                for pair in _pairs([Placed(item["path"]) for item in items]):
-                    yield f"volume {gotext.quote(volume['name'])} ({_source(volume, key)}): overlapping paths: {pair}"
-        if "projected" in volume:
-            about = f"volume {gotext.quote(volume['name'])} (Projected)"
+                about = f"volume {go.quote(volume['name'])} ({_source(volume, key)})"
+                yield from _overlapping([Placed(item["path"]) for item in items], about)
+        if "projected" in volume and volume["projected"] != SERVICE_ACCOUNT_TOKEN:
+            about = f"volume {go.quote(volume['name'])} (Projected)"
             yield from _projected(volume["projected"].get("sources") or (), about)
 
 
@@ -78,36 +80,22 @@ def _source(volume: Pod, key: str) -> str:
     if key == "downwardAPI":
         return "DownwardAPI"
     word, named = ("ConfigMap", "name") if key == "configMap" else ("Secret", "secretName")
-    return f"{word} {gotext.quote(volume[key].get(named, ''))}"
+    return f"{word} {go.quote(volume[key].get(named, ''))}"
 
 
 def _projected(sources: Iterable[Pod], about: str) -> Iterator[str]:
     """A source that is empty, and paths that overlap across sources, in the order of the sources.
 
-    A source that names no paths is taken for the one before it, whose paths then overlap with themselves.
+    A source without items fills in files named after its keys, which the server does not know here.
     """
-    before: list[Placed] = []
-    paths: list[Placed] = []
-    for source in sources:
-        if not source:
-            yield f"{about} has no sources provided"
-            continue
-        if _names_paths(source):
-            paths = list(_paths(source))
-        for placed in paths:
-            yield from (f"{about}: overlapping paths: {pair}" for pair in _meets(before, placed))
-            before.append(placed._replace(path=placed.path.rstrip("/")))
-
-
-def _names_paths(source: Pod) -> bool:
-    """Whether it says where its files go; without items they go where their keys say, of which the server knows nothing."""
-    return any("items" in held if kind in WITH_ITEMS else True for kind, held in source.items())
+    empty = f"{about} has no sources provided"
+    yield from _overlapping([placed for source in sources for placed in (_paths(source) if source else (empty,))], about)
 
 
 def _paths(source: Pod) -> Iterator[Placed]:
     for key, word in (("configMap", "ConfigMap"), ("secret", "Secret")):
         if source.get(key, {}).get("items"):
-            told = f"{word} {gotext.quote(source[key].get('name', ''))}"
+            told = f"{word} {go.quote(source[key].get('name', ''))}"
             yield from (Placed(item["path"], told) for item in source[key]["items"])
             return
     if source.get("downwardAPI", {}).get("items"):
@@ -117,26 +105,29 @@ def _paths(source: Pod) -> Iterator[Placed]:
     elif "clusterTrustBundle" in source:
         bundle = source["clusterTrustBundle"]
         name = bundle["name"] if "name" in bundle else bundle.get("signerName", "")
-        yield Placed(bundle["path"], f"ClusterTrustBundle {gotext.quote(name)}")
+        yield Placed(bundle["path"], f"ClusterTrustBundle {go.quote(name)}")
     elif "podCertificate" in source:
         for key, part in (("certificateChainPath", "chain"), ("keyPath", "key"), ("credentialBundlePath", "credential bundle")):
             if source["podCertificate"].get(key):
                 yield Placed(source["podCertificate"][key], f"PodCertificate {part}")
 
 
-def _pairs(paths: Sequence[Placed]) -> Iterator[str]:
-    before: list[Placed] = []
-    for placed in paths:
-        yield from _meets(before, placed)
-        before.append(placed._replace(path=placed.path.rstrip("/")))
+def _overlapping(listed: Sequence[Placed | str], about: str) -> Iterator[str]:
+    """A warning for each path and each earlier one that it equals, holds, or lies in; texts among them are given as they are.
 
-
-def _meets(before: Sequence[Placed], placed: Placed) -> Iterator[str]:
-    """The earlier paths that this one equals, holds, or lies in."""
-    placed = placed._replace(path=placed.path.rstrip("/"))
-    if not placed.path:
-        return
-    below = placed.path + "/"
-    for other in before:
-        if other.path and (below.startswith(other.path + "/") or (other.path + "/").startswith(below)):
-            yield f"{placed} with {other}"
+    Nothing is said twice: the server says it for every pair, and sends each text once.
+    """
+    bare = [each if isinstance(each, str) else each._replace(path=each.path.rstrip("/")) for each in listed]
+    paths = [*dict.fromkeys(each for each in bare if isinstance(each, Placed) and each.path)]
+    numbers = {placed: number for number, placed in enumerate(paths)}
+    tree = Slashes([placed.path for placed in paths])
+    added: set[int] = set()
+    for each in bare:
+        if isinstance(each, str):
+            yield each
+        elif each.path:
+            number = numbers[each]
+            yield from (f"{about}: overlapping paths: {each} with {paths[other]}" for other in tree.related(number))
+            if number not in added:
+                added.add(number)
+                tree.add(number)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from podstrat.child import Server
-from podstrat.http import Client
+from podstrat.kubeclient.sync import Client
+from podstrat.testing.server import Server
 
 
 @pytest.fixture(scope="session", autouse=True)

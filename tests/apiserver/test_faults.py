@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from podstrat.child import Server
+from podstrat.testing.server import Server
 
 TOKEN = "secret"
 PODS = "/api/v1/namespaces/default/pods"
@@ -147,19 +147,21 @@ def test_a_watch_breaks_off(caller: Caller) -> None:
 @pytest.mark.parametrize(
     "fault, words",
     [
-        pytest.param({}, "a fault has one of answer, hang, drop", id="nothing"),
-        pytest.param({"answer": 500, "hang": 1}, "a fault has one of answer, hang, drop", id="two"),
-        pytest.param({"answer": 404}, "answer is one of 409, 410, 429, 500, 503", id="answer"),
-        pytest.param({"answer": 500, "times": 0}, "times is a number from 1 to 1e+06", id="times"),
-        pytest.param({"hang": "1s"}, "hang is a number from 0 to 3600", id="hang"),
-        pytest.param({"answer": 500, "method": "HEAD"}, "method is one of GET, POST, PUT, PATCH, DELETE, WATCH", id="method"),
-        pytest.param({"answer": 500, "name": 7}, "name is a text", id="name"),
+        pytest.param({}, "specify exactly one of answer, hang, drop", id="nothing"),
+        pytest.param({"answer": 500, "hang": 1}, "specify exactly one of answer, hang, drop", id="two"),
+        pytest.param({"answer": 404}, "answer must be one of 409, 410, 429, 500, 503", id="answer"),
+        pytest.param({"answer": 500, "times": 0}, "times must be a number from 1 to 1e+06", id="times"),
+        pytest.param({"hang": "1s"}, "hang must be a number from 0 to 3600", id="hang"),
+        pytest.param(
+            {"answer": 500, "method": "HEAD"}, "method must be one of GET, POST, PUT, PATCH, DELETE, WATCH", id="method"
+        ),
+        pytest.param({"answer": 500, "name": 7}, "name must be a string", id="name"),
         pytest.param(
             {"answer": 500, "verb": "x"},
-            "a fault has no verb; it has answer, drop, hang, method, name, namespace, resource, retryAfter, times",
+            "unknown field verb; known fields are answer, drop, hang, method, name, namespace, resource, retryAfter, times",
             id="unknown",
         ),
-        pytest.param([1], "a fault is an object, or several in a list", id="number"),
+        pytest.param([1], "a fault must be an object, or a list of objects", id="number"),
     ],
 )
 def test_a_fault_that_is_none(fault: Any, words: str, caller: Caller) -> None:
@@ -173,7 +175,7 @@ def test_only_for_those_who_show_a_token(server: Server) -> None:
 
 
 def test_only_where_it_is_allowed(podstrat_server: Server) -> None:
-    from podstrat.http import Client
+    from podstrat.kubeclient.sync import Client
 
     with Client(podstrat_server.kubeconfig) as client:
         assert client.send("POST", FAULTS, {"answer": 500})[0] == 404

@@ -10,15 +10,15 @@ import signal
 import sqlite3
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from podstrat.child import Server
-from podstrat.http import Client
+from podstrat.kubeclient.sync import Client
+from podstrat.testing.server import Server
+from tests.eventually import eventually
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 MERGE = "application/merge-patch+json"
@@ -91,8 +91,7 @@ def stored(server: Server) -> tuple[dict[str, str], int]:
 
 
 def kill_at(server: Server, writers: list[Writer], count: int) -> None:
-    while sum(writer.count for writer in writers) < count:
-        time.sleep(0.001)
+    eventually(lambda: sum(writer.count for writer in writers) >= count, timeout=60, every=0.001)
     server.stop(signal.SIGKILL)
 
 
@@ -136,7 +135,7 @@ def test_a_killed_worker_ends_a_server_in_memory() -> None:
         os.kill(worker_of(server), signal.SIGKILL)
         assert server.process.wait(30) == 1
         said = server.log.read_text()
-        assert said.endswith("podstrat serve: the worker process died, and the objects in memory with it\n")
+        assert said.endswith("podstrat serve: the worker process died; all objects in memory are lost\n")
         assert "Traceback" not in said
 
 
@@ -146,12 +145,13 @@ def test_a_killed_worker_is_replaced_where_the_data_are_kept(tmp_path: Path) -> 
             client.send("POST", MAPS, {"metadata": {"name": "kept"}, "data": {"value": "1"}})
         first = worker_of(server)
         os.kill(first, signal.SIGKILL)
-        until = time.monotonic() + 30
-        found: dict[str, str] = {}
-        while not found and time.monotonic() < until:
+
+        def kept() -> dict[str, str]:
             with contextlib.suppress(*BROKEN):
-                found, _ = stored(server)
-        assert found == {"kept": "1"}
+                return stored(server)[0]
+            return {}
+
+        assert eventually(kept) == {"kept": "1"}
         assert worker_of(server) != first
         assert "Traceback" not in server.log.read_text()
 
@@ -167,7 +167,6 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_told_to_stop_with_open_watches(sign: signal.Signals, temporary: Path) -> None:
-    taken = []
     for _ in range(3):
         with Server() as server, contextlib.ExitStack() as stack:
             watches = [stack.enter_context(contextlib.closing(_watch(server))) for _ in range(20)]
@@ -176,15 +175,11 @@ def test_told_to_stop_with_open_watches(sign: signal.Signals, temporary: Path) -
             ends = [threading.Thread(target=list, args=(each,)) for each in watches]
             for each in ends:
                 each.start()
-            began = time.monotonic()
             assert server.stop(sign) == 0
-            taken.append(time.monotonic() - began)
-            # An orderly end: no broken connection, which a thread would have complained about.
+            # An orderly end: no broken connection, and no worker that was killed because watches held it up.
             for each in ends:
                 each.join(30)
             assert server.log.read_text().count("\n") == 2, server.log.read_text()
-    # The best of three: the machine may be busy with other things.
-    assert min(taken) < 2
     assert list(temporary.glob("podstrat-[!s]*")) == []
 
 

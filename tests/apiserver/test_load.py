@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import pytest
 
-from podstrat.child import Server
-from podstrat.http import Client
+from podstrat.kubeclient.sync import Client
+from podstrat.testing.server import Server
+from tests.eventually import eventually
 
 PODS = "/api/v1/namespaces/default/pods"
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -90,7 +91,9 @@ class Writer:
             self.done.append(("MODIFIED", name, pod["metadata"]["resourceVersion"]))
         else:
             code, pod = self._client.send("DELETE", f"{PODS}/{name}", {"gracePeriodSeconds": 0})
-            self.done.append(("DELETED", name, str(int(self.done[-1][2]) + 1)))
+            # Marked, and then removed: the answer has the version of the second event.
+            version = int(pod["metadata"]["resourceVersion"])
+            self.done += [("MODIFIED", name, str(version - 1)), ("DELETED", name, str(version))]
         assert code < 300, pod
 
 
@@ -110,7 +113,7 @@ def one_round(server: Server, client: Client, watchers: int, seconds: float) -> 
     writer.write(seconds)
     for each in started:
         each.last = writer.done[-1][2]
-    # Two more events, for those who have seen the last one before they were told that it is.
+    # Three more events, for those who have seen the last one before they were told that it is.
     client.send("POST", PODS, {"metadata": {"name": "end"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
     client.send("DELETE", f"{PODS}/end", {"gracePeriodSeconds": 0})
     for each in started:
@@ -122,10 +125,7 @@ def one_round(server: Server, client: Client, watchers: int, seconds: float) -> 
 
 def resident_when_quiet(server: Server, client: Client) -> float:
     """Megabytes of the process that serves, when it has noticed that the watchers have gone."""
-    until = time.monotonic() + 30
-    while open_watches(client) and time.monotonic() < until:
-        time.sleep(0.2)
-    assert open_watches(client) == 0
+    eventually(lambda: open_watches(client) == 0, every=0.2)
     assert server.process is not None
     found = subprocess.run(["pgrep", "-P", str(server.process.pid)], capture_output=True, text=True, check=True)
     status = Path(f"/proc/{found.stdout.split()[0]}/status").read_text()
@@ -160,8 +160,8 @@ def test_every_watcher_sees_every_event_once_and_in_order(watchers: int, seconds
         before = resident_when_quiet(server, client)
         found = one_round(server, client, watchers, seconds)
         after = resident_when_quiet(server, client)
-        print(f"{watchers} watchers, {len(found.written)} writes: {before:.1f} MB before, {after:.1f} MB after")
-        assert len(found.written) == seconds * WRITES_A_SECOND
+        print(f"{watchers} watchers, {len(found.written)} events: {before:.1f} MB before, {after:.1f} MB after")
+        assert len(found.written) == seconds * WRITES_A_SECOND * 5 / 4  # a delete is two events
         assert [seen for seen in found.seen if seen != found.written] == []
         assert after - before < SLACK
         assert server.log.read_text().count("\n") == 2, server.log.read_text()
@@ -182,8 +182,10 @@ def test_a_watcher_that_does_not_read_is_cut_off_and_goes_on_without_a_gap() -> 
                 assert client.send("PATCH", f"{maps}/c", body, "application/merge-patch+json")[0] == 200
             slow.settimeout(60)
             text = b""
-            while not text.endswith(b"\r\n0\r\n\r\n"):
-                text += slow.recv(1 << 20)
+            while data := slow.recv(1 << 20):
+                text += data
+                if text.endswith(b"\r\n0\r\n\r\n"):
+                    break
             first = versions(text)
         last = int(client.send("GET", f"{maps}/c")[1]["metadata"]["resourceVersion"])
         assert first == list(range(first[0], first[-1] + 1))
@@ -210,9 +212,8 @@ def test_connections_that_say_nothing_are_no_burden() -> None:
         shaken = context.wrap_socket(socket.create_connection((host, int(port))), server_hostname=host)
         shaken.sendall(b"GET /version HTTP/1.1\r\nHost:")
         assert client.send("GET", PODS)[0] == 200
-        began = time.monotonic()
-        server.stop()
-        assert time.monotonic() - began < 5
+        assert server.stop() == 0
+        assert "SIGKILL" not in server.log.read_text(), "no worker was held up by them until it was killed"
         for each in (*silent, shaken):
             each.close()
 
@@ -221,14 +222,14 @@ def test_a_client_that_does_not_hang_up_keeps_nobody_waiting() -> None:
     """Told that the connection ends, some clients leave it open; the others are served meanwhile."""
     with Server("--http") as server, Client(server.kubeconfig) as client:
         host, port = server.url.removeprefix("http://").split(":")
-        left = [socket.create_connection((host, int(port))) for _ in range(20)]
+        left = [socket.create_connection((host, int(port))) for _ in range(40)]
         for each in left:
             each.sendall(b"GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             assert each.recv(65536).startswith(b"HTTP/1.1 200")
         time.sleep(2.5)  # longer than the server gives one of them for hanging up
         began = time.monotonic()
         assert client.send("GET", PODS)[0] == 200
-        # One after the other they would be waited for two seconds each.
-        assert time.monotonic() - began < 10
+        # One after the other they would be waited for two seconds each: half of that is enough on a busy machine.
+        assert time.monotonic() - began < 40
         for each in left:
             each.close()

@@ -14,10 +14,14 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from podstrat.child import Server
-from podstrat.http import Client
+from podstrat.apiserver.app import Failed
+from podstrat.kubeclient.sync import Client
+from podstrat.testing.server import Server
 
 COUNT, LONG_COUNT = 4_000, 40_000
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+PROTOBUF_STATUS = re.compile(rb"k8s\x00\n\x0c\n\x02v1\x12\x06Status\x12.*\x12\x07Failure", re.DOTALL)
+"""An envelope that names v1 and Status, and a status that is Failure."""
 NAMESPACE = "malformed"
 TYPES = {
     "json": "application/json",
@@ -29,7 +33,7 @@ TYPES = {
     "apply": "application/apply-patch+yaml",
 }
 PATCHES = ("strategic", "merge", "json patch", "apply")
-OUR_FAULT = "an error on the server has prevented the request from succeeding"
+OUR_FAULT = Failed().message
 
 
 class Sent(NamedTuple):
@@ -499,15 +503,19 @@ def fault_of(sent: Sent, got: Got) -> str:
     """What is wrong with an answer; empty if it is as it should be."""
     if sent.method == "HEAD" or got.code < 400:
         return "" if 200 <= got.code < 500 and got.code // 100 != 3 else "neither an answer nor a refusal"
+    if got.code == 404 and got.body == b"404 page not found\n":
+        return ""  # outside of the served groups, as Go's router says it
+    if got.content_type == sent.headers.get("Accept") == PROTOBUF:
+        return "" if PROTOBUF_STATUS.match(got.body) and OUR_FAULT.encode() not in got.body else "a refusal that is not a Status"
     if got.content_type != "application/json":
         return f"a refusal of type {got.content_type}"
     try:
         status = json.loads(got.body)
     except ValueError:
-        return "a refusal that is no JSON"
+        return "a refusal that is not valid JSON"
     head = {key: status.get(key) for key in ("kind", "apiVersion", "status", "code")}
     if head != {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": got.code} or "metadata" not in status:
-        return f"a refusal that is no Status: {head}"
+        return f"a refusal that is not a Status: {head}"
     if not status.get("message") or not status.get("reason", "x"):
         return "a refusal without a word"
     return "our own fault" if OUR_FAULT in status["message"] else ""

@@ -8,7 +8,6 @@ import re
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,13 +16,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from apiserver import serving
-from apiserver.app import Http
-from apiserver.auth import Authenticator
-from apiserver.measures import Measures
-from certs.issuing import Authority, Pair
-from podstrat.child import Server
-from podstrat.http import Client
+from podstrat.apiserver import serving
+from podstrat.apiserver.app import Http
+from podstrat.apiserver.auth import Authenticator
+from podstrat.apiserver.metrics import Measures
+from podstrat.certs.issuing import Authority, Pair
+from podstrat.kubeclient.sync import Client
+from podstrat.testing.server import Server
+from tests.eventually import eventually
 
 PODS = "/api/v1/namespaces/default/pods"
 POD = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
@@ -152,11 +152,24 @@ def test_nobody_is_anonymous_from_elsewhere(tmp_path: Path) -> None:
             assert whoami(client)[0] == "kubernetes-admin"
 
 
-@pytest.mark.parametrize("header", ["Impersonate-User", "Impersonate-Group", "Impersonate-Uid", "Impersonate-Extra-Scopes"])
-def test_impersonation_is_refused(client: Client, header: str) -> None:
-    answer = client.exchange("GET", PODS, headers={header: "somebody"})
-    assert (answer.code, answer.body["reason"]) == (403, "Forbidden")
-    assert answer.body["message"] == "this server does not impersonate: send the request as the user itself"
+def test_an_administrator_acts_as_somebody(client: Client) -> None:
+    headers = {"Impersonate-User": "jane", "Impersonate-Group": "dev", "Impersonate-Uid": "7"}
+    assert whoami(client, **headers) == ("jane", ["dev", "system:authenticated"])
+
+
+def test_impersonation_needs_a_user(client: Client) -> None:
+    answer = client.exchange("GET", PODS, headers={"Impersonate-Group": "dev"})
+    assert answer.code == 500
+    assert answer.body["message"] == "Internal Server Error: requested impersonation without impersonating a user"
+
+
+def test_others_act_as_nobody_else(tmp_path: Path) -> None:
+    with Server("--token", "t,bob,people") as server, as_user(server, {"token": "t"}, tmp_path) as client:
+        answer = client.exchange("GET", PODS, headers={"Impersonate-User": "admin"})
+        assert answer.code == 403
+        assert answer.body["message"] == (
+            'users "admin" is forbidden: User "bob" cannot impersonate resource "users" in API group "" at the cluster scope'
+        )
 
 
 # ---- how it is, and what it counts -----------------------------------------------------------------
@@ -179,14 +192,13 @@ def test_health_of_a_store_that_cannot_be_written() -> None:
 
 
 def test_watches_leave_room_for_everything_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apiserver.api.WATCHES", 2)
+    monkeypatch.setattr("podstrat.apiserver.reads.WATCHES", 2)
     api = serving.api(serving.Settings())
     app = Http(api, Authenticator((), True), lambda: None, Measures()).app()
     watches = [threading.Thread(target=lambda: app.test_client().get("/api/v1/pods?watch=1").data) for _ in range(2)]
     for each in watches:
         each.start()
-    while api.store.watchers() < 2:
-        time.sleep(0.01)
+    eventually(lambda: api.store.watchers() == 2)
     refused = app.test_client().get("/api/v1/pods?watch=1")
     assert (refused.status_code, refused.json["reason"], refused.headers["Retry-After"]) == (429, "TooManyRequests", "1")
     assert app.test_client().get("/api/v1/pods").status_code == 200

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from apiserver import serving
 from podstrat import cli
-from podstrat.child import Server
+from podstrat.apiserver import serving
+from podstrat.testing.server import Server
 
 Refused = Callable[..., str]
 
@@ -45,24 +45,22 @@ def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 def test_the_command_itself(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "podstrat", "serve", "--port", "0", "--kubeconfig", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"podstrat: cannot write {tmp_path}: it is a folder\n")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"podstrat: cannot write {tmp_path}: it is a directory\n")
 
 
 def test_a_port_that_is_taken(refused: Refused) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
         said = refused("--port", str(port))
-    assert said == (
-        f"cannot listen on 127.0.0.1 port {port}: Address already in use; another port is --port N, a free one --port 0"
-    )
+    assert said == (f"cannot listen on 127.0.0.1 port {port}: Address already in use; use --port N, or --port 0 for a free port")
 
 
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        pytest.param(["--port", "70000"], "--port 70000: a port is a number from 0 to 65535", id="no-port"),
-        pytest.param(["--port", "-1"], "--port -1: a port is a number from 0 to 65535", id="negative-port"),
-        pytest.param(["--host", "0.0.0.0"], "nobody could get in: without TLS, 0.0.0.0 needs --token.*", id="nobody"),
+        pytest.param(["--port", "70000"], "--port 70000: must be a number from 0 to 65535", id="no-port"),
+        pytest.param(["--port", "-1"], "--port -1: must be a number from 0 to 65535", id="negative-port"),
+        pytest.param(["--host", "0.0.0.0"], "no client could authenticate: --http on 0.0.0.0 requires --token.*", id="nobody"),
         pytest.param(
             ["--token", "t", "--host", "no.such.host.invalid"], r"cannot listen on no.such.host.invalid port 0: .*", id="no-host"
         ),
@@ -73,8 +71,8 @@ def test_a_port_that_is_taken(refused: Refused) -> None:
         pytest.param(["--token", ",somebody"], "--token: ',somebody' has no token: write TOKEN.*", id="no-token"),
         pytest.param(["--load", "/no/such/file"], "cannot read /no/such/file: No such file or directory", id="no-file"),
         pytest.param(["--load", "/"], "cannot read /: Is a directory", id="load-a-folder"),
-        pytest.param(["--kubeconfig", "/"], "cannot write /: it is a folder", id="kubeconfig-a-folder"),
-        pytest.param(["--ready-file", "/"], "cannot write /: it is a folder", id="ready-file-a-folder"),
+        pytest.param(["--kubeconfig", "/"], "cannot write /: it is a directory", id="kubeconfig-a-folder"),
+        pytest.param(["--ready-file", "/"], "cannot write /: it is a directory", id="ready-file-a-folder"),
         pytest.param(["--kubeconfig", "/proc/x/kubeconfig"], "cannot write /proc/x/kubeconfig: .*", id="kubeconfig-nowhere"),
         pytest.param(["--kubeconfig", "/dev/null/k"], "cannot write /dev/null/k: .*", id="kubeconfig-below-a-file"),
         pytest.param(["--data-dir", "/dev/null"], "/dev/null/podstrat.db: .*", id="data-dir-a-file"),
@@ -90,34 +88,30 @@ def test_arguments(refused: Refused, arguments: list[str], said: str) -> None:
     "text, said",
     [
         pytest.param("a: [", "{path}:1:5: did not find expected node content", id="no-yaml"),
-        pytest.param("- 1\n", "{path}: there is a document that is no object", id="no-object"),
+        pytest.param("- 1\n", "{path}: document is not an object", id="no-object"),
         pytest.param(
             "kind: List\napiVersion: v1\nitems: [1]\n",
-            "what is to be loaded is not taken: there is an item that is no object",
+            "--load: object rejected: list item is not an object",
             id="no-item",
         ),
         pytest.param(
             "kind: Gadget\napiVersion: example.com/v1\nmetadata: {{name: d}}\n",
-            "what is to be loaded is not taken: Gadget of example.com/v1 is not served",
+            "--load: object rejected: kind Gadget in apiVersion example.com/v1 is not served",
             id="not-served",
         ),
         pytest.param(
             "kind: Pod\napiVersion: v1\nmetadata: {{}}\n",
-            "what is to be loaded is not taken: there is a Pod without a name",
+            "--load: object rejected: Pod has no metadata.name",
             id="no-name",
         ),
-        pytest.param("kind: Pod\napiVersion: v1\nmetadata: x\n", "what is to be loaded is not taken: .*", id="no-metadata"),
-        pytest.param(
-            "kind: Pod\napiVersion: v1\nmetadata: {{name: p}}\nspec: 3\n", "what is to be loaded is not taken: .*", id="no-spec"
-        ),
+        pytest.param("kind: Pod\napiVersion: v1\nmetadata: x\n", "--load: object rejected: .*", id="no-metadata"),
+        pytest.param("kind: Pod\napiVersion: v1\nmetadata: {{name: p}}\nspec: 3\n", "--load: object rejected: .*", id="no-spec"),
         pytest.param(
             "kind: ConfigMap\napiVersion: v1\nmetadata: {{name: c, namespace: 3}}\n",
-            "what is to be loaded is not taken: .*",
+            "--load: object rejected: .*",
             id="no-namespace",
         ),
-        pytest.param(
-            "kind: [1]\napiVersion: v1\nmetadata: {{name: c}}\n", "what is to be loaded is not taken: .*", id="odd-kind"
-        ),
+        pytest.param("kind: [1]\napiVersion: v1\nmetadata: {{name: c}}\n", "--load: object rejected: .*", id="odd-kind"),
     ],
 )
 def test_files_to_load(refused: Refused, tmp_path: Path, text: str, said: str) -> None:
@@ -147,9 +141,9 @@ def test_data_that_another_server_uses(refused: Refused, tmp_path: Path) -> None
     "damage, said",
     [
         pytest.param(lambda path: path.write_bytes(b""), "not a database", id="empty"),
-        pytest.param(lambda path: path.write_bytes(b"x" * 5000), "not a database: file is not a database", id="something-else"),
+        pytest.param(lambda path: path.write_bytes(b"x" * 5000), "not a database", id="something-else"),
         pytest.param(lambda path: _overwrite(path), "damaged: .*", id="overwritten"),
-        pytest.param(lambda path: _cut(path), "not a database: .*", id="cut-off"),
+        pytest.param(lambda path: _cut(path), "damaged: .*", id="cut-off"),
         pytest.param(lambda path: _sql(path, "UPDATE schema SET version = 99"), "its schema is 99, .* 1", id="newer"),
         pytest.param(
             lambda path: _sql(path, "UPDATE objects SET body = '{'"), "damaged: an object is not JSON: .*", id="no-json"
@@ -188,7 +182,7 @@ def test_an_authority_that_cannot_be_used(tmp_path: Path, capsys: pytest.Capture
     for name in ("ca.crt", "ca.key"):
         (tmp_path / "tls" / name).write_text("nonsense")
     assert cli.main(["serve", "--port", "0", "--data-dir", str(tmp_path)]) == 2
-    said = f"podstrat: {tmp_path}/tls: the authority there cannot be used; without the folder a new one is made\n"
+    said = f"podstrat: {tmp_path}/tls: the CA in this directory cannot be used; remove it to have a new one created\n"
     assert capsys.readouterr().err == said
 
 

@@ -19,13 +19,14 @@ from kubernetes import client as kubernetes
 from kubernetes import config, watch
 from kubernetes.client.exceptions import ApiException
 
-from podstrat.child import Server
-from podstrat.http import Client
+from podstrat.kubeclient.sync import Client
+from podstrat.testing.server import Server
+from tests.eventually import eventually
 
 NS = "default"
 FAULTS = "/podstrat/faults"
 LOST = (urllib3.exceptions.HTTPError, ConnectionError, ValueError)
-"""How a connection that breaks off shows itself; a line that is cut in the middle is no JSON."""
+"""How a connection that breaks off shows itself; a line that is cut in the middle is not valid JSON."""
 WAITING = 4
 """How many faults wait for their request at most: a client that tries again a few times gets through."""
 TEMPORARY = (409, 429, 500, 503)
@@ -150,15 +151,6 @@ def core(server: Server) -> Iterator[Any]:
         yield kubernetes.CoreV1Api(made)
 
 
-def becomes_true(question: Callable[[], bool], seconds: float = 15) -> bool:
-    deadline = time.monotonic() + seconds
-    while not question():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
 def stored(core: Any) -> dict[str, Any]:
     return {each.metadata.name: each for each in core.list_namespaced_pod(NS).items}
 
@@ -187,7 +179,7 @@ def test_an_informer_ends_in_the_right_state(server: Server, core: Any) -> None:
         faults.send("POST", FAULTS, [{"method": "WATCH", "answer": 410}, {"method": "WATCH", "drop": 0.1}])
         wanted = write_for(3, core, faults, random.Random(1))
         assert images(core) == wanted
-        assert becomes_true(lambda: knows_all(informer, core)), informer.cache
+        eventually(lambda: knows_all(informer, core))
     assert informer.resumed > 3
     assert informer.listed > 1
     assert "Traceback" not in server.log.read_text()
@@ -235,10 +227,10 @@ def test_a_kopf_operator_and_an_informer_for_a_minute(server: Server, core: Any,
     def noted() -> dict[str, str | None]:
         return {name: (each.metadata.annotations or {}).get("example.com/image") for name, each in stored(core).items()}
 
-    with operating(server.kubeconfig, tmp_path) as log, informing(core) as informer, Client(server.kubeconfig) as faults:
+    with operating(server.kubeconfig, tmp_path), informing(core) as informer, Client(server.kubeconfig) as faults:
         wanted = write_for(60, core, faults, random.Random(2))
         assert images(core) == wanted
-        assert becomes_true(lambda: noted() == wanted, 60), (noted(), wanted, log.read_text()[-3000:])
-        assert becomes_true(lambda: knows_all(informer, core)), informer.cache
+        eventually(lambda: noted() == wanted, 60)
+        eventually(lambda: knows_all(informer, core))
     assert informer.listed > 3
     assert "Traceback" not in server.log.read_text()

@@ -11,7 +11,7 @@ import pytest
 
 from bench import __main__ as command
 from bench import figures, page, plots, running
-from bench.figures import Figures, Machine, Plot, Result, Row
+from bench.figures import Figures, Machine, Plot, Result, Row, Run
 
 MACHINE = Machine("Abacus 3000", 2, "CPython 3.11.7", "2026-11-16", 0.25)
 PLOT = Plot("Counting", "beads", "µs", {"by hand": {1: 10.0, 1000: 12340.0}, "by machine": {1: 0.5}})
@@ -30,6 +30,7 @@ BUDGETS = {
         "update from dicts": "≤ 9",
         "update_status from dicts": "≤ 9",
     },
+    "instructions": {},
     "read_yaml": {},
     "check": {
         "start-up, one pod": "≤ 2.2",
@@ -87,6 +88,52 @@ def test_table():
 )
 def test_kept(row, kept):
     assert row.kept is kept
+
+
+INSTRUCTIONS = Result([Row("create", 1000.0, "instructions")])
+
+
+@pytest.mark.parametrize(
+    "values, named",
+    [
+        pytest.param({"engine": {"create": 4.6}}, [], id="less than a tenth"),
+        pytest.param({"engine": {"create": 4.4}}, ["engine, create: 4.95 after 4.40 on 2026-11-16"], id="more than a tenth"),
+        pytest.param({"webhook": {"mutate": 0.8}}, ["webhook, mutate: 0.65 after 0.80 on 2026-11-16"], id="less throughput"),
+        pytest.param({"webhook": {"mutate": 0.5}}, [], id="more throughput"),
+        pytest.param({"engine": {"new": 1}, "other": {"create": 1}}, [], id="rows that are new or gone"),
+        pytest.param({"engine": {"create": 1}, "instructions": {"create": 990}}, [], id="instructions instead of times"),
+        pytest.param(
+            {"engine": {"create": 9}, "instructions": {"create": 800}},
+            ["instructions, create: 1000 after 800 on 2026-11-16"],
+            id="more instructions",
+        ),
+    ],
+)
+def test_regressions(values, named):
+    results = {**GIVEN.results, "instructions": INSTRUCTIONS} if "instructions" in values else GIVEN.results
+    grown = figures.regressions(GIVEN._replace(results=results), Run(MACHINE, values))
+    assert list(page.regressions(grown, MACHINE)) == named
+
+
+def test_a_regression_counts_if_strict(monkeypatch, capsys):
+    kept = Figures(MACHINE, {"engine": Result([Row("create", 5.0, "json.loads", 6.0)])})
+    monkeypatch.setattr(running, "run", lambda names: kept)
+    monkeypatch.setattr(figures, "read", lambda: Figures(MACHINE, {"engine": Result([Row("create", 4.0, "json.loads", 6.0)])}))
+    assert command.main(["--only", "engine"]) == 0
+    assert command.main(["--only", "engine", "--strict"]) == 1
+    assert "engine, create: 5 after 4 on 2026-11-16" in capsys.readouterr().out
+
+
+def test_a_run_joins_the_history_of_the_next(tmp_path, monkeypatch):
+    file = tmp_path / "figures.json"
+    figures.write(GIVEN, file)
+    monkeypatch.setattr(running, "run", lambda names: GIVEN._replace(results={}))
+    monkeypatch.setattr(figures, "read", lambda read=figures.read: read(file))
+    monkeypatch.setattr(figures, "write", lambda found, write=figures.write: write(found, file))
+    monkeypatch.setattr(command, "write_page", lambda kept: None)
+    monkeypatch.setattr(plots, "can_be_made", lambda: True)
+    assert command.main([]) == 0
+    assert figures.read().history == (GIVEN.run,)
 
 
 def test_a_busy_machine_is_told():
@@ -153,7 +200,8 @@ def test_the_code_has_the_same_budgets(monkeypatch):
     assert list(engine.BUDGETS.values()) == [6.0, 8.0, 9.0, 9.0]
     assert check.BUDGETS == {"start-up": 2.2, "-j 1": 0.7, "-j 2": 0.4}
     assert apiserver.BUDGETS == {"start": 2.2, "get": 0.5, "create": 0.25, "patch status": 0.25}
-    assert (webhook.THROUGHPUT, webhook.LATENCY) == ({"mutate": 0.7, "validate": 0.6, "preflight": 0.25}, 1.5)
+    assert webhook.THROUGHPUT == {"mutate": 0.7, "validate": 0.6, "preflight": 0.4}
+    assert webhook.LATENCY == {"mutate": 1.5, "validate": 1.5, "preflight": None}
     assert (node.ONE_CHANGE, node.EACH_DEVICE, node.MESSAGE_TO_STATUS, node.FLAPS) == (1.5, 1.5, 3.0, 5)
 
 

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from certs.cluster import ClusterError, Conflict, Object
+from podstrat.certs.cluster import ClusterError, Conflict, Object
 
 SECRET = "/api/v1/namespaces/ns/secrets/tls"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/ns/leases/lease"

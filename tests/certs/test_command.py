@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from certs import files, folder, rotation
-from certs.issuing import Authority
 from podstrat import cli
-from podstrat.child import Server
-from podstrat.http import Client
+from podstrat.certs import files, folder, rotation
+from podstrat.certs.issuing import Authority
+from podstrat.kubeclient.sync import Client
+from podstrat.testing.server import Server
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -24,7 +24,10 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
 @pytest.fixture
 def place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     code, text = run(capsys, "make", "--dir", str(tmp_path / "tls"), "--name", "localhost", "--name", "::1")
-    assert (code, text) == (0, f"made an authority and a leaf for localhost, ::1 in {tmp_path / 'tls'}\n")
+    assert (code, text) == (
+        0,
+        f"created a certificate authority and a leaf certificate for localhost, ::1 in {tmp_path / 'tls'}\n",
+    )
     return tmp_path / "tls"
 
 
@@ -38,7 +41,7 @@ def test_nothing_is_made_twice(place: Path, capsys: pytest.CaptureFixture[str]) 
     before = (place / "tls.crt").read_bytes()
     code, text = run(capsys, "make", "--dir", str(place), "--name", "localhost")
     assert code == 2
-    assert "there are certificates already" in text
+    assert "certificates already exist" in text
     assert (place / "tls.crt").read_bytes() == before
 
 
@@ -55,7 +58,7 @@ def test_show(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_verify(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = run(capsys, "verify", "--dir", str(place), "--name", "localhost")
     assert code == 0
-    assert text.startswith("good until ")
+    assert text.startswith("valid until ")
     code, text = run(capsys, "verify", "--dir", str(place), "--name", "other")
     assert (code, text) == (1, "tls.crt is not for all of other\n")
 
@@ -78,7 +81,7 @@ def test_rotate(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_rotate_the_authority_step_by_step(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for told in ("introduce: done", "note: done", "a new authority is on its way, and its next step is not due yet"):
+    for told in ("introduce: done", "note: done", "a CA rollover is in progress; its next step is not due yet"):
         code, text = run(capsys, "rotate", "--dir", str(place), "--authority")
         assert code == 0
         assert text.startswith(told)
@@ -101,11 +104,9 @@ def test_rotate_the_authority_step_by_step(place: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        pytest.param(
-            ["show", "--dir", "nowhere"], "there are no certificates yet; `podstrat certs make` makes them", id="nothing"
-        ),
-        pytest.param(["make", "--dir", "nowhere"], "make: --name is needed", id="no-name"),
-        pytest.param(["show", "--secret", "name"], "--secret: write it like NAMESPACE/NAME", id="no-namespace"),
+        pytest.param(["show", "--dir", "nowhere"], "no certificates yet; create them with `podstrat certs make`", id="nothing"),
+        pytest.param(["make", "--dir", "nowhere"], "make: --name is required", id="no-name"),
+        pytest.param(["show", "--secret", "name"], "--secret: expected NAMESPACE/NAME", id="no-namespace"),
     ],
 )
 def test_what_is_wrong_is_told(
@@ -122,7 +123,7 @@ def test_a_folder_with_a_part_of_it(place: Path, capsys: pytest.CaptureFixture[s
     (place / "authority.key").unlink()
     code, text = run(capsys, "rotate", "--dir", str(place))
     assert code == 2
-    assert "there is no authority.key in it" in text
+    assert "it contains no authority.key" in text
 
 
 def test_in_a_secret(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from certs import reading, rotation
-from certs.issuing import Authority
-from certs.rotation import Policy, State, Step
+from podstrat.certs import inspect, rotation, secret
+from podstrat.certs.issuing import Authority
+from podstrat.certs.rotation import Policy, State, Step
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
@@ -28,9 +28,9 @@ def step(state: State, now: datetime, published: bool = True, names: tuple[str, 
 def test_the_beginning() -> None:
     state = begun()
     assert state.trusted == (state.authority.certificate,)
-    assert reading.vouches(state.bundle, state.leaf.certificate, NOW)
-    assert reading.has_names(state.leaf.certificate, NAMES)
-    assert reading.belong_together(state.leaf)
+    assert inspect.vouches(state.bundle, state.leaf.certificate, NOW)
+    assert inspect.has_names(state.leaf.certificate, NAMES)
+    assert inspect.belong_together(state.leaf)
     assert step(state, NOW) == "nothing"
 
 
@@ -90,14 +90,14 @@ def test_an_authority_gives_way_in_steps() -> None:
     assert switched.authority == introduced.successor
     assert switched.trusted == introduced.trusted
     for leaf in (old.leaf, switched.leaf):
-        if reading.facts(leaf.certificate).is_valid(later):
-            assert reading.vouches(switched.bundle, leaf.certificate, later)
+        if inspect.facts(leaf.certificate).is_valid(later):
+            assert inspect.vouches(switched.bundle, leaf.certificate, later)
 
     assert step(switched, later + 23 * timedelta(hours=1)) == "nothing"
     assert step(switched, later + 25 * timedelta(hours=1)) == "retire"
     retired = rotation.carried_out("retire", switched, NAMES, later, POLICY)
     assert retired.trusted == (switched.authority.certificate,)
-    assert reading.vouches(retired.bundle, retired.leaf.certificate, later)
+    assert inspect.vouches(retired.bundle, retired.leaf.certificate, later)
     assert step(retired, later + DAY) == "nothing"
 
 
@@ -111,9 +111,53 @@ def test_an_authority_that_has_ended_is_not_waited_for() -> None:
 def test_a_leaf_does_not_outlive_its_authority() -> None:
     state = begun()
     leaf = rotation.carried_out("leaf", state, NAMES, NOW + 290 * DAY, POLICY).leaf
-    assert reading.facts(leaf.certificate).ends == reading.facts(state.authority.certificate).ends
+    assert inspect.facts(leaf.certificate).ends == inspect.facts(state.authority.certificate).ends
 
 
 def test_nothing_changes_nothing() -> None:
     state = begun()
     assert rotation.carried_out("nothing", state, NAMES, NOW, POLICY) == state
+
+
+# ---- the shared state is lost ------------------------------------------------------------------------
+
+
+def test_what_is_served_stays_in_service_while_a_new_authority_is_introduced() -> None:
+    old = begun()
+    state = rotation.recovered(old.leaf, old.trusted, NAMES, NOW, POLICY)
+    assert state.leaf == old.leaf
+    assert state.trusted[0] == old.authority.certificate
+    assert len(state.trusted) == 2
+    assert secret.of_files(secret.files(state)) == state, "it can be stored"
+    # Nothing is signed before the successor is published and settled; then the old authority goes.
+    assert step(state, NOW, published=False) == "nothing"
+    now = NOW
+    for expected, later in (("note", 6 * MINUTE), ("switch", 2 * DAY), ("retire", DAY)):
+        assert step(state, now) == expected
+        state = rotation.carried_out(expected, state, NAMES, now, POLICY)  # type: ignore[arg-type]
+        assert inspect.vouches(state.bundle, state.leaf.certificate, now)
+        assert step(state, now) == "nothing"
+        now += later
+    assert state.trusted == (state.authority.certificate,)
+
+
+def test_a_leaf_that_is_due_is_not_signed_by_a_lost_key() -> None:
+    old = begun()
+    state = rotation.recovered(old.leaf, old.trusted, NAMES, NOW, POLICY)
+    noted = rotation.carried_out("note", state, NAMES, NOW, POLICY)
+    assert step(noted, NOW, names=("another",)) == "switch"
+
+
+@pytest.mark.parametrize("leaf", ["none", "another"])
+def test_without_a_leaf_the_new_authority_signs_at_once(leaf: str) -> None:
+    old = begun()
+    state = rotation.recovered(None if leaf == "none" else begun().leaf, old.trusted, NAMES, NOW, POLICY)
+    assert inspect.vouches(state.authority.certificate, state.leaf.certificate, NOW)
+    assert state.trusted == (*old.trusted, state.authority.certificate)
+    assert step(state, NOW + 2 * DAY) == "retire"
+
+
+def test_where_nothing_was_there_before_it_is_a_beginning() -> None:
+    state = rotation.recovered(None, (), NAMES, NOW, POLICY)
+    assert state.switched is None
+    assert state.trusted == (state.authority.certificate,)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from podstrat.check import yamltext
-from tests.conformance.recorded import BASES, Recording, edited, recordings
+from podstrat.check import yaml_writer
+from podstrat.check.selection import KINDS
+from tests.conformance.recorded import BASES, Recording, edited, kind_recordings, recordings
 
 Place = tuple[str | int, ...]
 Mark = tuple[int, int]
@@ -49,8 +50,31 @@ def cases(name: str = "1.37") -> Iterator[Case]:
         yield Case(case["id"], body, VALIDATIONS[validation], case["want"][0], edits)
 
 
+def kind_cases(name: str) -> Iterator[Case]:
+    """The create cases about other kinds that a file can make: the object is of the case's kind, and says so."""
+    found = next(each for each in kind_recordings() if each.name == name)
+    for case in found.cases():
+        step = case["steps"][0]
+        query = dict(step.get("query") or {})
+        validation = query.pop("fieldValidation", "")
+        if step["do"] != "create" or "raw" in step or query or validation not in VALIDATIONS:
+            continue
+        body = step["body"]
+        is_own = body.get("kind") == case["kind"] and body.get("apiVersion") == KINDS.get(case["kind"])
+        if is_own and not any(isinstance(value, float) and value.is_integer() for value in _leaves(body)):
+            yield Case(case["id"], body, VALIDATIONS[validation], case["want"][0], [])
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(each)
+    else:
+        yield value
+
+
 def text(case: Case) -> str:
-    return yamltext.text(case.body)
+    return yaml_writer.text(case.body)
 
 
 # ---- where an error belongs ----------------------------------------------------------------------------
@@ -86,6 +110,20 @@ SPELLINGS = (
     (r"(resources\.)requests\[", r"\1limits["),  # requests that nobody wrote are the limits
     (r"(resources\.)limits$", r"\1requests[*]"),  # what a limit is missing for
     (r"(metadata\.annotations)\.(.*)", r"\1[\2]"),
+    # Of workloads: the metadata of a template, and what the server makes of the one for the other.
+    (r"(emplate)\.(labels|annotations)", r"\1.metadata.\2"),
+    (r"^metadata\.labels$", "spec.template.metadata.labels"),
+    (r"template\.spec\.volumes\[\d+\](?:\.persistentVolumeClaim)?\.\w+$", "volumeClaimTemplates[*].metadata.name"),
+    (r"(trategy)$", r"\1.type"),
+    # Of other kinds.
+    (r"^\[\]$", "data"),
+    (r"(spec\.resources)\[", r"\1.requests["),
+    (r"^spec$", "spec.dataSource"),
+    (r"(scopeSelector\.matchExpressions)\.", r"\1[*]."),
+    (r"(spec\.clusterIP)s(?:\[0\])?$", r"\1"),
+    (r"\.LoadBalancerSourceRanges\b", ".loadBalancerSourceRanges"),
+    (r"(requests\[\d+\])\.adminAccess$", r"\1.exactly.adminAccess"),
+    (r"^spec(\.devices\..*\.adminAccess)$", r"spec.spec\1"),
 )
 
 
@@ -119,12 +157,33 @@ def expected(field: str, value: Any, body: Any, marks: Marks) -> set[Mark]:
     """The places that count as exact: the field; in it the value or key that is shown; of an absent field its parent."""
     there: set[Mark] = set()
     absent: set[Mark] = set()
+    if field.endswith("labels") and value and value == _metadata(body).get("name"):
+        there.add(marks.values["metadata", "name"])  # the labels that the pods of a Job, and Namespaces, get from its name
     for place in _meanings(field, body):
         if place not in marks.values:
             absent |= marks.parent(place)
             continue
         there |= {marks.values[place]} | _shown(value, body, place, marks)
     return there or absent
+
+
+def decoded(message: str, body: Any, marks: Marks) -> set[Mark]:
+    """Where a body is at fault that cannot be read: its field is in the message, without indices; a field that is not known."""
+    named = re.search(r"Go struct field \w+\.(\S+) of type|unknown field \"([^\"]+)\"", message)
+    if named is None:
+        return set()
+    steps = _steps(named[1] or named[2])
+    places = [at for at in (*marks.values, *marks.keys) if [step for step in at if isinstance(step, str)] == _names(steps)]
+    return {mark for at in places for mark in (marks.values.get(at), marks.keys.get(at)) if mark is not None}
+
+
+def _names(steps: list[str | int]) -> list[str]:
+    return [step for step in steps if isinstance(step, str)]
+
+
+def _metadata(body: Any) -> dict[str, Any]:
+    metadata = body.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def _meanings(field: str, body: Any) -> Iterator[Place]:

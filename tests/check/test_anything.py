@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from typing import Any
@@ -10,13 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from podstrat.check import inputs, outputs, reading, selection, workers, yamltext
-from podstrat.check.judge import Judge, Settings
+from podstrat import exits
+from podstrat.check import inputs, outputs, parallel, pipeline, reference_index, selection, updates, yaml_writer
+from podstrat.check.evaluate import Evaluator, Settings
 from podstrat.check.report import Summary
 from tests.check.conftest import GOOD
 
 JUDGES = {
-    validation: Judge(Settings(validation=validation, status=True, templates=(selection.parse_path("spec.template"),)))
+    validation: Evaluator(Settings(validation=validation, status=True, templates=(selection.parse_path("spec.template"),)))
     for validation in ("Strict", "Warn")
 }
 WORDS = st.sampled_from(
@@ -59,7 +61,7 @@ anything = settings(max_examples=150, deadline=None, suppress_health_check=[Heal
 
 def reported(text: bytes, validation: str) -> dict[str, Any]:
     """The report about a text, in JSON; every other format is written as well."""
-    checked = reading.check(inputs.Piece("x.yaml", text=text), JUDGES[validation])
+    checked = pipeline.check(inputs.Piece("x.yaml", text=text), JUDGES[validation])
     summary = Summary()
     for result in checked.results:
         summary.add(result)
@@ -75,7 +77,7 @@ def reported(text: bytes, validation: str) -> dict[str, Any]:
 @anything
 @given(OBJECTS | VALUES, st.sampled_from(list(JUDGES)))
 def test_any_object(value: Any, validation: str) -> None:
-    text = yamltext.text(value)
+    text = yaml_writer.text(value)
     lines = text.split("\n")
     for result in reported(text.encode(), validation)["results"]:
         assert result["valid"] == (not result["errors"])
@@ -96,11 +98,32 @@ def test_a_pod_with_a_slip_of_the_pen(at: int, slip: str) -> None:
     reported((GOOD[:at] + slip + GOOD[at + 1 :]).encode(), "Strict")
 
 
+@anything
+@given(st.lists(OBJECTS | VALUES, max_size=3))
+def test_any_references(values: list[Any]) -> None:
+    text = "---\n".join(map(yaml_writer.text, values)).encode()
+    _, index = reference_index.build([inputs.Source("x.yaml", text=text)], Settings())
+    for result in pipeline.check(inputs.Piece("x.yaml", text=text), Evaluator(Settings(references=index))).results:
+        for hint in result.warnings:
+            assert hint.line >= 1
+
+
+@anything
+@given(st.sampled_from(list(selection.KINDS)), OBJECTS, OBJECTS, st.booleans(), st.sampled_from(["auto", "replace", "apply"]))
+def test_any_update(kind: str, old: dict[str, Any], new: dict[str, Any], live: bool, how: str) -> None:
+    named = {"apiVersion": selection.KINDS[kind], "kind": kind, "metadata": {"name": "web", **({"uid": "1"} if live else {})}}
+    evaluator = updates.UpdateEvaluator(Settings(), {(kind, "default", "web"): {**old, **named}}, "old.yaml", "", how)
+    text = yaml_writer.text({**new, **named}).encode()
+    with contextlib.suppress(exits.BadArguments):  # an old object that is invalid itself
+        (result,) = pipeline.check(inputs.Piece("x.yaml", text=text), evaluator).results
+        assert result.update is not None
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only a forked process has what the test has put in its place")
 def test_a_crash_in_another_process_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def check(piece: inputs.Piece, judge: Judge) -> reading.Checked:
+    def check(piece: inputs.Piece, evaluator: Evaluator) -> pipeline.Checked:
         raise KeyError("image")
 
-    monkeypatch.setattr(reading, "check", check)
+    monkeypatch.setattr(pipeline, "check", check)
     with pytest.raises(RuntimeError, match="KeyError: 'image'"):
-        list(workers.together([inputs.Piece("x", text=b"a: 1\n")], Settings(), 2))
+        list(parallel.run([inputs.Piece("x", text=b"a: 1\n")], Settings(), 2))

@@ -13,7 +13,7 @@ from tests.check.conftest import GOOD
 BAD = GOOD.replace("name: web\nspec", "name: Web\nspec")
 UNKNOWN = GOOD + "    imagePolicy: Always\n"
 TWICE = GOOD + "    image: nginx:1.30\n"
-SERVICE = "apiVersion: v1\nkind: Service\nmetadata:\n  name: s\n"
+ENDPOINTS = "apiVersion: v1\nkind: Endpoints\nmetadata:\n  name: s\n"
 ROLLOUT = """\
 apiVersion: argoproj.io/v1alpha1
 kind: Rollout
@@ -44,9 +44,9 @@ def first(done):
         pytest.param([], BAD, 1, id="invalid"),
         pytest.param([], "a: [", 1, id="no-yaml"),
         pytest.param([], "a: 1\nb: a: c\n---\n" + GOOD, 1, id="no-yaml-in-one-document"),
-        pytest.param([], SERVICE, 2, id="nothing-checked"),
+        pytest.param([], ENDPOINTS, 2, id="nothing-checked"),
         pytest.param([], "", 2, id="empty"),
-        pytest.param(["--allow-empty"], SERVICE, 0, id="nothing-checked-is-fine"),
+        pytest.param(["--allow-empty"], ENDPOINTS, 0, id="nothing-checked-is-fine"),
         pytest.param(["--allow-empty"], "", 0, id="empty-is-fine"),
         pytest.param(["--exit-zero"], BAD, 0, id="report-only"),
         pytest.param(["--exit-zero"], "", 2, id="report-only-of-nothing"),
@@ -65,9 +65,9 @@ def test_exit_codes(podstrat, argv, text, code):
 
 
 def test_nothing_checked_says_why(podstrat):
-    done = podstrat("check", "-", stdin=SERVICE)
+    done = podstrat("check", "-", stdin=ENDPOINTS)
     assert done.err == (
-        "podstrat: nothing was checked (1 skipped: no pod template is known in this kind); --allow-empty lets that pass\n"
+        "podstrat: nothing was checked (1 skipped: not a kind with a known pod template); --allow-empty accepts that\n"
     )
 
 
@@ -86,9 +86,7 @@ def test_a_bug_is_three(podstrat, monkeypatch):
 
 # ---- field validation ----------------------------------------------------------------------------------
 
-DUPLICATE = (
-    "spec.containers[0].image: duplicate key: it stands on line 8 already; kubectl would take the last one and say nothing"
-)
+DUPLICATE = "spec.containers[0].image: duplicate key: already defined on line 8; kubectl silently uses the last one"
 UNKNOWN_FIELD = 'unknown field "spec.containers[0].imagePolicy"'
 
 
@@ -205,7 +203,7 @@ def test_the_namespace_that_objects_go_to(podstrat):
 
 def test_custom_resources(podstrat):
     flag = ("--template-path", "Rollout.argoproj.io=spec.template")
-    assert podstrat("check", "-", stdin=ROLLOUT).code == 2
+    assert podstrat("check", "-", "--custom-resources", "skip", stdin=ROLLOUT).code == 2
     assert podstrat("check", "-", *flag, stdin=ROLLOUT).code == 0
     error = first(podstrat("check", "-", *flag, "-o", "json", stdin=ROLLOUT.replace("name: c", "name: C")))
     assert (error["field"], error["line"], error["column"]) == ("spec.template.spec.containers[0].name", 10, 15)
@@ -267,7 +265,7 @@ def test_fail_fast(podstrat, write):
 @pytest.mark.parametrize("jobs", [2, 5])
 def test_processes_give_the_same_report(podstrat, write, jobs):
     for i in range(40):
-        write(f"{i:02}.yaml", [GOOD, BAD, UNKNOWN, TWICE, SERVICE, "a: ["][i % 6])
+        write(f"{i:02}.yaml", [GOOD, BAD, UNKNOWN, TWICE, ENDPOINTS, "a: ["][i % 6])
     alone = podstrat("check", ".", "-o", "json", "-j", 1)
     together = podstrat("check", ".", "-o", "json", "-j", jobs)
     assert alone == together
@@ -320,13 +318,15 @@ def test_settings_by_variable_and_by_flag(podstrat, write, monkeypatch):
 @pytest.mark.parametrize(
     "text, complaint",
     [
-        pytest.param("\nskipp: [Pod]\n", "c.yaml:2:1: unknown setting 'skipp' (there is: kubernetesVersion, ", id="unknown"),
-        pytest.param("kubernetesVersion: 1.36\n", 'c.yaml:1:1: kubernetesVersion is to be a string, such as "1.37"', id="number"),
-        pytest.param("skip: Pod\n", "c.yaml:1:1: skip is to be a list of strings", id="no-list"),
-        pytest.param("featureGates: {A: yep}\n", "c.yaml:1:1: featureGates is to be a mapping", id="gates"),
+        pytest.param("\nskipp: [Pod]\n", "c.yaml:2:1: unknown setting 'skipp' (one of: kubernetesVersion, ", id="unknown"),
+        pytest.param("kubernetesVersion: 1.36\n", 'c.yaml:1:1: kubernetesVersion must be a string, such as "1.37"', id="number"),
+        pytest.param("skip: Pod\n", "c.yaml:1:1: skip must be a list of strings", id="no-list"),
+        pytest.param("featureGates: {A: yep}\n", "c.yaml:1:1: featureGates must be a mapping", id="gates"),
         pytest.param("a: [\n", "c.yaml:1:5: ", id="no-yaml"),
-        pytest.param("- a\n", "c.yaml: a mapping is wanted", id="no-mapping"),
-        pytest.param("fieldValidation: loud\n", "field validation is one of strict, warn, ignore, not 'loud'", id="validation"),
+        pytest.param("- a\n", "c.yaml: expected a mapping", id="no-mapping"),
+        pytest.param(
+            "fieldValidation: loud\n", "field validation must be one of strict, warn, ignore, not 'loud'", id="validation"
+        ),
         pytest.param("output: xml\n", "unknown output format 'xml'", id="output"),
     ],
 )
@@ -341,8 +341,30 @@ def test_every_setting_is_an_argument(podstrat, write):
     write(
         "c.yaml",
         'kubernetesVersion: "1.37"\nfeatureGates: {}\nfieldValidation: warn\nnamespace: ns\nskip: []\n'
-        "templatePaths: [spec.template]\n"
+        "duplicateKeys: ignore\nas: create\ncustomResources: error\ntemplatePaths: [spec.template]\nreferences: true\n"
+        "podSecurity: baseline\npolicies: []\nworld: []\nadmission: none\nserviceClusterIPRange: 10.0.0.0/24\n"
         "ignoreFilenamePatterns: [^x]\noutput: json\njobs: 1\nsummary: true\nallowEmpty: true\nexitZero: true\nfailFast: true\n",
     )
     assert podstrat("check", "-", "--config", "c.yaml", stdin=UNKNOWN + "---\n" + ROLLOUT + "---\n" + BAD).code == 0
-    assert len(config.KEYS) == 13
+    assert len(config.KEYS) == 23
+
+
+def test_the_network_of_services(podstrat, write):
+    text = "apiVersion: v1\nkind: Service\nmetadata:\n  name: s\nspec:\n  clusterIP: 10.96.0.10\n  ports:\n  - port: 80\n"
+    write("s.yaml", text)
+    assert podstrat("check", "s.yaml").code == 0
+    for send in ("raw", "server-side-apply"):
+        done = podstrat("check", "s.yaml", "--as", send, "--service-cluster-ip-range", "10.0.0.0/24,fd00::/108")
+        assert done.out.splitlines()[0] == (
+            's.yaml:6:14: error: spec.clusterIPs: Invalid value: ["10.96.0.10"]: failed to allocate IP 10.96.0.10: '
+            "the provided network does not match the current range"
+        )
+    write("s.yaml", text.replace("clusterIP: 10.96.0.10", "ipFamilyPolicy: RequireDualStack"))
+    assert podstrat("check", "s.yaml").code == 1
+    write(config.NAMES[0], "serviceClusterIPRange: 10.0.0.0/24,fd00::/108\n")
+    assert podstrat("check", "s.yaml").code == 0
+    done = podstrat("check", "s.yaml", "--service-cluster-ip-range", "x")
+    assert (done.code, done.err) == (
+        2,
+        "podstrat: --service-cluster-ip-range: 'x' does not appear to be an IPv4 or IPv6 network\n",
+    )

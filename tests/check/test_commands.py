@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import stat
 import subprocess
 
 import pytest
 
 from podstrat import cli
-from podstrat.check import applying, completion, inputs, opening, selection, updating
-from podstrat.check.judge import Settings
-from strategy.engine import Engine
+from podstrat.check import client_apply, completion, inputs, selection, updates
+from podstrat.check.evaluate import Settings
+from podstrat.kubeclient.sync import Client
+from podstrat.strategy.engine import Engine
 from tests.check.conftest import GOOD
 
 BAD = GOOD.replace("name: web\nspec", "name: Web\nspec")
@@ -75,14 +74,14 @@ def test_a_change_that_is_refused_is_pointed_at(podstrat, write):
     lines = done.out.splitlines()
     assert lines[0].startswith("new.yaml:9:10: error: spec: Forbidden: pod updates may not change fields other than")
     assert "new.yaml:1: Pod/web: the update (apply) is refused" in lines
-    assert "  hint: a pod's spec is fixed: change the workload that makes it, or delete the pod and create it anew" in lines
+    assert "  hint: a pod's spec is immutable: change the workload that owns it, or delete and recreate the pod" in lines
 
 
 def test_a_resize_is_told_where_to_go(podstrat, write):
     old = GOOD + "    resources: {limits: {cpu: 1}}\n"
     done = diff(podstrat, write, old, old.replace("cpu: 1", "cpu: 2"))
     assert done.code == 1
-    assert "  hint: it is allowed through a subresource: kubectl replace --subresource resize -f FILE" in done.out.splitlines()
+    assert "  hint: allowed through a subresource: kubectl replace --subresource resize -f FILE" in done.out.splitlines()
     assert diff(podstrat, write, old, old.replace("cpu: 1", "cpu: 2"), "--subresource", "resize").code == 0
 
 
@@ -96,21 +95,15 @@ def test_a_manifest_is_laid_over_a_live_pod(podstrat, write):
 def test_what_is_new_is_checked_as_new(podstrat, write):
     done = diff(podstrat, write, GOOD, BAD, "-o", "json")
     (result,) = json.loads(done.out)["results"]
-    assert result["update"] == {"allowed": None, "reason": "it is not among the old ones: it was checked as a new object"}
+    assert result["update"] == {"allowed": None, "reason": "not among the old objects: checked as a new object"}
     assert result["errors"][0]["field"] == "metadata.name"
-
-
-def test_workloads_are_checked_as_new(podstrat, write):
-    text = "apiVersion: v1\nkind: PodTemplate\nmetadata: {name: t}\ntemplate:\n  spec:\n    containers: [{name: c, image: x}]\n"
-    done = diff(podstrat, write, text, text)
-    assert done.out.splitlines()[0].endswith("updates of this kind are not judged: it was checked as a new object")
 
 
 @pytest.mark.parametrize(
     "old, complaint",
     [
         pytest.param(
-            BAD.replace("Web", "web").replace("nginx:1.29", ""), "old.yaml: the old Pod/web is not valid itself", id="invalid"
+            BAD.replace("Web", "web").replace("nginx:1.29", ""), "old.yaml: the old Pod/web is itself invalid", id="invalid"
         ),
         pytest.param("a: [", "old.yaml:1:5: ", id="no-yaml"),
     ],
@@ -119,6 +112,36 @@ def test_old_ones_that_cannot_be(podstrat, write, old, complaint):
     done = diff(podstrat, write, old, GOOD)
     assert done.code == 2
     assert done.err.startswith(f"podstrat: {complaint}")
+
+
+def test_diff_as_a_json_patch(podstrat, write):
+    done = diff(podstrat, write, GOOD, GOOD.replace("1.29", "1.30"), "-o", "jsonpatch")
+    assert (done.code, json.loads(done.out)) == (
+        0,
+        [
+            {"op": "replace", "path": "/metadata/generation", "value": 2},
+            {"op": "replace", "path": "/spec/containers/0/image", "value": "nginx:1.30"},
+        ],
+    )
+
+
+def test_a_refused_update_has_no_json_patch(podstrat, write):
+    done = diff(podstrat, write, GOOD, BAD, "-o", "jsonpatch", "-q")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("podstrat: new.yaml:")
+
+
+def test_json_patches_of_several_objects(podstrat, write):
+    other = GOOD.replace("name: web", "name: api")
+    new = "---\n".join([GOOD.replace("1.29", "1.30"), other, GOOD.replace("name: web", "name: new")])
+    done = diff(podstrat, write, f"{GOOD}---\n{other}", new, "-o", "jsonpatch")
+    assert [len(json.loads(line)) for line in done.out.splitlines()] == [2, 0]
+    assert "podstrat: new.yaml: Pod/new: not among the old objects: checked as a new object\n" in done.err
+
+
+def test_a_json_patch_is_no_format_of_check(podstrat, write):
+    write("pod.yaml", GOOD)
+    assert podstrat("check", "pod.yaml", "-o", "jsonpatch").code == 2
 
 
 def test_diff_by_check(podstrat, write):
@@ -171,12 +194,12 @@ def test_explain_several_and_workloads(podstrat, write):
     workload = (
         "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {spec: {restartPolicy: Never, containers: []}}}\n"
     )
-    write("x.yaml", GOOD + "---\n" + workload + "---\napiVersion: v1\nkind: Service\n")
+    write("x.yaml", GOOD + "---\n" + workload + "---\napiVersion: v1\nkind: Endpoints\n")
     done = podstrat("explain", "x.yaml")
     assert done.code == 1
     assert done.out.count("\n---\n") == 1
     assert "containers: []  # ERROR: spec.template.spec.containers: Required value" in done.out
-    assert done.err == "podstrat: x.yaml:15 Service: no pod template is known in this kind\n"
+    assert done.err == "podstrat: x.yaml:15 Endpoints: not a kind with a known pod template\n"
 
 
 def test_explain_as_json(podstrat, write):
@@ -286,18 +309,24 @@ def test_status_of_nothing(podstrat, text, code):
     assert podstrat("status", "-", stdin=text).code == code
 
 
-def test_status_asks_kubectl(podstrat, tmp_path, monkeypatch):
-    kubectl = tmp_path / "bin" / "kubectl"
-    kubectl.parent.mkdir()
-    kubectl.write_text(
-        '#!/bin/sh\necho "$@" > asked\necho \'{"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web"}}\'\n'
-    )
-    kubectl.chmod(kubectl.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("PATH", str(kubectl.parent), prepend=os.pathsep)
-    assert podstrat("status", "pod/web", "-n", "ml", "--context", "c").out == "web: its status says nothing about devices\n"
-    assert (tmp_path / "asked").read_text() == "get pod/web --namespace=ml --context=c -o json\n"
-    assert podstrat("status", "-A").code == 0
-    assert (tmp_path / "asked").read_text() == "get pods --all-namespaces -o json\n"
+def test_status_of_pods_in_a_cluster(podstrat, podstrat_server, monkeypatch):
+    with Client(podstrat_server.kubeconfig) as client:
+        for name in ("web", "api"):
+            pod = {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "c:1"}]}}
+            assert client.send("POST", "/api/v1/namespaces/kube-public/pods", pod)[0] == 201
+    monkeypatch.setenv("KUBECONFIG", str(podstrat_server.kubeconfig))
+    monkeypatch.setattr("podstrat.check.device_health.PAGE", 1)
+    line = "{}: its status says nothing about devices\n"
+    assert podstrat("status", "pod/web", "-n", "kube-public").out == line.format("web")
+    assert podstrat("status", "-A", "--context", "podstrat").out == line.format("api") + line.format("web")
+    for argv, text in (
+        (["pod/web"], '404: pods "web" not found'),
+        (["pod/../../nodes", "-n", "x"], "404: the server could not find the requested resource"),
+        (["pod/web", "--context", "other"], f"{podstrat_server.kubeconfig}: no context other (contexts: podstrat)"),
+        (["pod/web", "--kubeconfig", "none"], "none: No such file or directory"),
+    ):
+        done = podstrat("status", *argv)
+        assert (done.code, done.err) == (2, f"podstrat: {text}\n")
 
 
 # ---- completion ----------------------------------------------------------------------------------------
@@ -381,21 +410,21 @@ def test_zsh_uses_the_bridge(podstrat):
     ],
 )
 def test_patch(old, new, want):
-    assert applying.patch(old, new, Engine().context.types) == want
+    assert client_apply.patch(old, new, Engine().context.types) == want
 
 
 def test_a_label_that_is_gone_is_removed(podstrat, write):
     labelled = GOOD.replace("name: web\nspec", "name: web\n  labels: {a: b}\nspec")
     applied = json.dumps(json.dumps({"metadata": {"name": "web", "labels": {"a": "b"}}}))
-    live = LIVE.replace("  uid:", f"  labels: {{a: b}}\n  annotations: {{{applying.LAST_APPLIED}: {applied}}}\n  uid:")
+    live = LIVE.replace("  uid:", f"  labels: {{a: b}}\n  annotations: {{{client_apply.LAST_APPLIED}: {applied}}}\n  uid:")
     for old in (labelled, live):
         done = diff(podstrat, write, old, GOOD, "-o", "json")
         (result,) = json.loads(done.out)["results"]
         assert result["update"]["how"] == "apply"
         assert result["valid"]
-    judge = updating.judge("old.yaml", Settings(), "", "auto")
-    (each,) = (opened.object for opened in opening.everything(inputs.Wanted(["new.yaml"])))
-    assert "labels" not in judge.ask(each, selection.Choice("Pod")).pod["metadata"]
+    evaluator = updates.evaluator("old.yaml", Settings(), "", "auto")
+    (each,) = (opened.object for opened in inputs.objects(inputs.Wanted(["new.yaml"])))
+    assert "labels" not in evaluator.ask(each, selection.Choice("Pod")).pod["metadata"]
 
 
 def test_applying_a_container_less_is_refused(podstrat, write):

@@ -52,10 +52,10 @@ def in_container(line: str) -> str:
         pytest.param(GOOD + "labels: {a: b}\n", "labels is a field of metadata: look at the indentation", id="field-at-the-top"),
         pytest.param(in_container("wharrgarbl: 1"), None, id="no-idea"),
         pytest.param(
-            in_container("env: [{name: A, value: 8080}]"), 'text is wanted: write "8080" with quotes', id="number-for-text"
+            in_container("env: [{name: A, value: 8080}]"), 'expected a string: write "8080" with quotes', id="number-for-text"
         ),
         pytest.param(
-            in_container("env: [{name: A, value: true}]"), 'text is wanted: write "true" with quotes', id="bool-for-text"
+            in_container("env: [{name: A, value: true}]"), 'expected a string: write "true" with quotes', id="bool-for-text"
         ),
         pytest.param(
             in_container("env:\n- name: A\n  value: on"),
@@ -63,18 +63,16 @@ def in_container(line: str) -> str:
             id="word-that-yaml-knows",
         ),
         pytest.param(
-            in_container('ports: [{containerPort: "80"}]'), "a number is wanted: write 80 without quotes", id="text-for-number"
+            in_container('ports: [{containerPort: "80"}]'), "expected a number: write 80 without quotes", id="text-for-number"
         ),
-        pytest.param(in_container("tty: maybe"), "true or false is wanted", id="text-for-bool"),
+        pytest.param(in_container("tty: maybe"), "expected true or false", id="text-for-bool"),
         pytest.param(
-            in_container("command: echo hi"), 'a list is wanted: command: ["sh", "-c", "echo hi"]', id="command-in-one-text"
+            in_container("command: echo hi"), 'expected a list: command: ["sh", "-c", "echo hi"]', id="command-in-one-text"
         ),
-        pytest.param(in_container("args: one"), 'a list is wanted: args: ["one"]', id="one-argument"),
-        pytest.param(in_container("ports:\n  containerPort: 80"), "a list is wanted: begin each item with a dash", id="no-dash"),
-        pytest.param(
-            in_container("resources:\n- limits: {}"), "a mapping is wanted: no dash before its keys", id="dash-too-many"
-        ),
-        pytest.param(in_container("resources: small"), "a mapping is wanted", id="text-for-mapping"),
+        pytest.param(in_container("args: one"), 'expected a list: args: ["one"]', id="one-argument"),
+        pytest.param(in_container("ports:\n  containerPort: 80"), "expected a list: begin each item with a dash", id="no-dash"),
+        pytest.param(in_container("resources:\n- limits: {}"), "expected a mapping: no dash before its keys", id="dash-too-many"),
+        pytest.param(in_container("resources: small"), "expected a mapping", id="text-for-mapping"),
         pytest.param(in_container("resources: {limits: {memory: 512mb}}"), "write 512M (or 512Mi)", id="megabytes"),
         pytest.param(in_container("resources: {limits: {memory: 1GiB}}"), "write 1Gi", id="gibibytes"),
         pytest.param(in_container("resources: {limits: {memory: 1K}}"), "write 1k", id="big-k"),
@@ -104,23 +102,23 @@ def in_container(line: str) -> str:
         ),
         pytest.param(
             in_container('resources: {limits: {cpu: "1"}, requests: {cpu: "2"}}'),
-            "a request is at most its limit: lower the request or raise the limit",
+            "a request must not exceed its limit: lower the request or raise the limit",
             id="request-above-limit",
         ),
         pytest.param(
             in_container("ports: [{containerPort: 80, name: a-name-that-is-long}]"),
-            "names of ports are short: at most 15 letters, digits and dashes",
+            "port names have at most 15 letters, digits and dashes",
             id="name-of-a-port",
         ),
         pytest.param(
             GOOD.replace("name: web\nspec", "name: web\n  labels: {a: b c}\nspec"),
-            "label values are short and plain; an annotation takes any text",
+            "label values are restricted; use an annotation for arbitrary text",
             id="label",
         ),
         pytest.param(
-            GOOD.replace("name: web\nspec", "name: web\n  resourceVersion: '1'\nspec"),
-            "this is an object from a server: leave out metadata.resourceVersion, uid and status",
-            id="object-of-a-server",
+            GOOD.replace("name: web\nspec", "generateName: web-\nspec"),
+            "kubectl create accepts generateName; check such files with --as create",
+            id="generated-name",
         ),
         pytest.param(
             GOOD.replace("apiVersion: v1", "apiVersion: v2"),
@@ -129,22 +127,23 @@ def in_container(line: str) -> str:
         ),
         pytest.param(
             DEPLOYMENT.replace("apps/v1", "extensions/v1beta1"),
-            'kubectl would say: no matches for kind "Deployment" in version "extensions/v1beta1"; '
-            "write apiVersion: apps/v1, kind: Deployment",
+            "extensions/v1beta1 Deployment was removed in Kubernetes 1.16; use apps/v1",
             id="version-that-is-gone",
         ),
         pytest.param(
             DEPLOYMENT.replace("labels: {app: d}", "labels: {app: e}"),
-            "each of spec.selector.matchLabels must also stand in the labels of the template",
+            "each of spec.selector.matchLabels must also be a label of the template",
             id="selector",
         ),
         pytest.param(
             DEPLOYMENT + "      restartPolicy: Never\n",
-            "pods of a Deployment are restarted always; what ends is a Job",
+            "pods of a Deployment always restart; use a Job for work that runs to completion",
             id="restarts-of-a-deployment",
         ),
         pytest.param(
-            JOB, "pods of a job end: set restartPolicy to Never or OnFailure (unset it is Always)", id="restarts-of-a-job"
+            JOB,
+            "pods of a Job run to completion: set restartPolicy to Never or OnFailure (the default is Always)",
+            id="restarts-of-a-job",
         ),
     ],
 )
@@ -161,16 +160,16 @@ def test_hints(podstrat: Any, text: str, hint: str | None) -> None:
     [
         pytest.param(
             "  name: {{ .Values.name }}",
-            "this is a template: check what it makes, as in helm template DIR | podstrat check -",
+            "this is a template: check its output, as in helm template DIR | podstrat check -",
             id="template-of-helm",
         ),
         pytest.param(
             "  {{- toYaml .Values.x | nindent 2 }}",
-            "this is a template: check what it makes, as in helm template DIR | podstrat check -",
+            "this is a template: check its output, as in helm template DIR | podstrat check -",
             id="line-of-a-template",
         ),
-        pytest.param("\tname: web", "YAML is indented with spaces; here is a tab", id="tab"),
-        pytest.param("  name: web: server", 'a value that has ": " in it wants quotes', id="colon-in-a-value"),
+        pytest.param("\tname: web", "YAML is indented with spaces, not tabs", id="tab"),
+        pytest.param("  name: web: server", 'a value that contains ": " needs quotes', id="colon-in-a-value"),
         pytest.param("  name: [web", None, id="no-idea"),
     ],
 )

@@ -9,10 +9,10 @@ import stat
 import pytest
 
 from podstrat import exits
-from podstrat.check import inputs, objects, reading, selection
+from podstrat.check import inputs, manifest, pipeline, selection
+from podstrat.check.evaluate import Evaluator, Settings
 from podstrat.check.inputs import Piece, Source, Wanted
-from podstrat.check.judge import Judge, Settings
-from strategy.templates import KINDS
+from podstrat.strategy.workloads import EVERY
 from tests.check.conftest import GOOD
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "x:1"}]}}
@@ -74,9 +74,11 @@ def test_from_here(monkeypatch):
     [
         pytest.param({"paths": ["no.yaml"]}, 'the path "no.yaml" does not exist', id="missing"),
         pytest.param({"filenames": ["no"]}, 'the path "no" does not exist', id="missing-as-kubectl"),
-        pytest.param({"paths": ["no*.yaml"]}, 'nothing matches "no*.yaml"', id="empty-glob"),
-        pytest.param({"paths": ["-"], "ignored": ["("]}, "--ignore-filename-pattern: '(' is no regular expression", id="pattern"),
-        pytest.param({"paths": ["https://x.y/z"]}, "https://x.y/z: podstrat does not use the network", id="url"),
+        pytest.param({"paths": ["no*.yaml"]}, 'no files match "no*.yaml"', id="empty-glob"),
+        pytest.param(
+            {"paths": ["-"], "ignored": ["("]}, "--ignore-filename-pattern: '(' is not a valid regular expression", id="pattern"
+        ),
+        pytest.param({"paths": ["https://x.y/z"]}, "https://x.y/z: URLs are not supported", id="url"),
     ],
 )
 def test_what_cannot_be_read(wanted, complaint):
@@ -106,7 +108,7 @@ def test_a_kustomization_without_kubectl(podstrat, monkeypatch):
     done = podstrat("check", "-k", "overlay")
     assert (done.code, done.err) == (
         2,
-        "podstrat: -k overlay: kubectl is needed to build a kustomization, and is not on the PATH\n",
+        "podstrat: -k overlay: kubectl is required to build a kustomization and was not found on PATH\n",
     )
 
 
@@ -121,7 +123,7 @@ def test_a_file_that_may_not_be_read(podstrat, write, tmp_path):
 
 
 def test_a_file_that_is_gone_when_it_is_read():
-    checked = reading.check(Piece("gone.yaml", "gone.yaml"), Judge(Settings()))
+    checked = pipeline.check(Piece("gone.yaml", "gone.yaml"), Evaluator(Settings()))
     assert checked.failure == "No such file or directory"
 
 
@@ -212,12 +214,13 @@ def test_an_item_of_a_list_has_its_own_paths_and_places(podstrat, write):
 
 
 def test_the_kinds_are_the_engines():
-    assert {"Pod": "v1"} | {kind: about.api_version for kind, about in KINDS.items()} == selection.KINDS
+    assert {kind: about.api_version for kind, about in EVERY.items()} == selection.KINDS
+    assert {kind for kind, about in EVERY.items() if not about.namespaced} == selection.CLUSTER_SCOPED
 
 
 def choice(value, skip=(), templates=()):
     paths = tuple(selection.parse_path(text) for text in templates)
-    return selection.choose(objects.Object(value), frozenset(skip), paths)
+    return selection.choose(manifest.Object(value), frozenset(skip), paths)
 
 
 CUSTOM = {
@@ -239,7 +242,7 @@ CUSTOM = {
         pytest.param(
             {"apiVersion": "extensions/v1beta1", "kind": "Deployment"}, {}, selection.Choice("Deployment"), id="old-version"
         ),
-        pytest.param({"apiVersion": "v1", "kind": "Service"}, {}, selection.Choice(skip=selection.NO_TEMPLATE), id="other-kind"),
+        pytest.param({"apiVersion": "v1", "kind": "Node"}, {}, selection.Choice(skip=selection.NO_TEMPLATE), id="other-kind"),
         pytest.param(CUSTOM, {}, selection.Choice(skip=selection.NO_TEMPLATE), id="somebody's-own-job"),
         pytest.param(
             CUSTOM, {"templates": ["Job=spec.template"]}, selection.Choice(templates=(("spec", "template"),)), id="template-path"
@@ -283,17 +286,17 @@ def test_choice(value, rest, want):
 
 @pytest.mark.parametrize("text", ["", "=spec", "Job=", "a..b", "spec.", "a.b[x]", "Job=spec.[0]"])
 def test_no_template_path(text):
-    with pytest.raises(ValueError, match="is no template path"):
+    with pytest.raises(ValueError, match="is not a template path"):
         selection.parse_path(text)
 
 
-@pytest.mark.parametrize("name", ["kustomization.yaml", "Chart.yaml"])
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml"])
 def test_files_for_building_are_skipped_with_a_note(podstrat, write, name):
     write(f"x/{name}", "resources: [a.yaml]\n")
     write("x/a.yaml")
     done = podstrat("check", "x", "--verbose")
     assert done.code == 0
-    assert f"x/{name}:1: document: skipped: {reading.NOT_A_MANIFEST}\n" in done.out
+    assert f"x/{name}:1: document: skipped: {pipeline.NOT_A_MANIFEST}\n" in done.out
 
 
 def test_helm_output_names_the_template(podstrat):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-import goyaml
-from podstrat.check import places, refusals
-from strategy.engine import Engine
-from strategy.errors import ApiError
+from podstrat import goyaml
+from podstrat.check import bad_request, places
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.errors import ApiError
 
 VALUE = {"a": {"b.c/d": 1, "b": {"c/d": 2}, "e": [{"f": 1}, None]}, "1": "one"}
 
@@ -123,14 +123,14 @@ def pod(**container):
 def test_culprit(value, place):
     message = says(value)
     assert message is not None
-    assert refusals.culprit(message, value, says) == place
+    assert bad_request.culprit(message, value, says) == place
 
 
 def test_nobody_to_blame():
-    assert refusals.culprit("something else", pod(), says) == ()
+    assert bad_request.culprit("something else", pod(), says) == ()
 
 
 def test_unknown_fields_with_quotes():
     value = {"spec": {'a"b': 1}}
-    (reason,) = refusals.unknown('strict decoding error: unknown field "spec.a\\"b"', value)
+    (reason,) = bad_request.unknown('strict decoding error: unknown field "spec.a\\"b"', value)
     assert (reason.place, reason.field) == (("spec", 'a"b'), 'spec.a"b')

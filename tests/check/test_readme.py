@@ -35,7 +35,7 @@ def path(tmp_path):
 @pytest.mark.parametrize("line", COMMANDS)
 def test_commands_run(line, path, tmp_path):
     files = shutil.copytree(FILES, tmp_path / "files")
-    environ = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    environ = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(["sh", "-c", line], cwd=files, env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout

@@ -51,7 +51,7 @@ def action(tmp_path):
         given = {name: spec["default"] for name, spec in about["inputs"].items()} | {
             k.replace("_", "-"): v for k, v in inputs.items()
         }
-        environ = {**os.environ, "PYTHONPATH": str(ROOT), "RUNNER_TEMP": str(tmp_path / "runner")}
+        environ = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "RUNNER_TEMP": str(tmp_path / "runner")}
         for name, value in step["env"].items():
             environ[name] = given[value.removeprefix("${{ inputs.").removesuffix(" }}")]
         return subprocess.run(["bash", "-e", "-c", step["run"]], env=environ, capture_output=True, text=True, check=False)
@@ -83,6 +83,14 @@ def test_the_action_runs_nothing_that_is_in_an_input(action, tmp_path):
     done = action(paths="$(touch hacked) `touch hacked`; touch hacked")
     assert done.returncode == 2
     assert not (tmp_path / "hacked").exists()
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+def test_no_path_is_an_option(action, write):
+    write("a.yaml", BAD)
+    done = action(paths="a.yaml --exit-zero")
+    assert done.returncode == 2
+    assert 'the path "--exit-zero" does not exist' in done.stderr
 
 
 # ---- one file ------------------------------------------------------------------------------------------
@@ -187,7 +195,7 @@ def test_kubectl_finds_the_plugin(write, tmp_path):
     )
     plugin.chmod(0o755)
     path = f"{plugin.parent}{os.pathsep}{os.environ['PATH']}"
-    environ = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    environ = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src"), "HOME": str(tmp_path)}
     argv = ["kubectl", "podstrat", "check", "-n", "web", "-f", write("bad.yaml", BAD), "-q"]
     done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 1

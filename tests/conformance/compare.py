@@ -9,6 +9,7 @@ from typing import Any
 # Until this day nothing was recorded, so that a time after it was the server's own.
 RECORDED_SINCE = "2026-01-01"
 _SYSTEM = ("managedFields", "resourceVersion", "uid", "creationTimestamp", "selfLink")
+_AGO = re.compile(r"\(\S+ ago\)")
 _WASHED = (
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<uid>"),
     (re.compile(r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?( ?[+-]\d{4} UTC|Z)?( m=[+\-0-9.]+)?"), "<time>"),
@@ -22,6 +23,8 @@ def clean(body: Any, managed: bool = False) -> Any:
     body = json.loads(json.dumps(body))
     if not isinstance(body, dict):
         return body
+    if body.get("kind") == "Table":
+        return _clean_table(body)
     return _clean_status(body) if body.get("kind") == "Status" else _clean_object(body, managed)
 
 
@@ -41,6 +44,23 @@ def _washed(value: Any) -> Any:
     elif isinstance(value, dict):
         value = {key: _washed(each) for key, each in value.items()}
     return value
+
+
+def _clean_table(body: dict[str, Any]) -> Any:
+    """A Table without descriptions and ages."""
+    body.pop("metadata", None)
+    columns = body.get("columnDefinitions") or []
+    for column in columns:
+        column.pop("description", None)
+    for row in body.get("rows") or ():
+        for i, column in enumerate(columns):
+            cell = row["cells"][i]
+            if column.get("name") == "Age":
+                row["cells"][i] = "<age>"
+            elif isinstance(cell, str):
+                row["cells"][i] = _AGO.sub("(<age> ago)", cell)
+        row["object"] = clean(row.get("object"))
+    return body
 
 
 def _clean_object(body: dict[str, Any], managed: bool) -> Any:
@@ -114,6 +134,22 @@ def first_difference(want: Any, got: Any, at: str = "") -> str | None:
             return f"{at}: want {len(want)} items got {len(got)}"
     elif want != got:
         return f"{at or '.'}: want {_short(want)} got {_short(got)}"
+    return None
+
+
+def first_other_order(want: Any, got: Any, at: str = "") -> str | None:
+    """Where the keys of two equal values first stand in another order; None if they do not.
+
+    The record has managedFields at the end.
+    """
+    if isinstance(want, dict):
+        wanted, given = ([key for key in each if key != "managedFields"] for each in (want, got))
+        if wanted != given:
+            return f"{at or '.'}: want keys {_short(wanted)} got {_short(given)}"
+        return next((found for key in wanted if (found := first_other_order(want[key], got[key], f"{at}.{key}"))), None)
+    if isinstance(want, list):
+        pairs = enumerate(zip(want, got, strict=True))
+        return next((found for i, (one, other) in pairs if (found := first_other_order(one, other, f"{at}[{i}]"))), None)
     return None
 
 

@@ -26,6 +26,10 @@ class Recording:
     gates: dict[str, bool]
     objects: list[dict[str, Any]]
     """What was stored before: written while the gates were on."""
+    namespace: str = "default"
+    """Where the requests were sent; the record says ``default`` for it, in bodies and in answers."""
+    kinds: bool = False
+    """Whether it is about other kinds than pods."""
 
     def cases(self) -> Iterator[dict[str, Any]]:
         with gzip.open(CASES / f"{self.name}.jsonl.gz", "rt", encoding="utf-8") as lines:
@@ -34,14 +38,45 @@ class Recording:
 
 
 def recordings() -> list[Recording]:
-    """Every file that is here, in the order of the index."""
+    """Every file about pods that is here, in the order of the index."""
+    return _files("pods")
+
+
+def kind_recordings() -> list[Recording]:
+    """Every file about other kinds."""
+    return _files("kinds")
+
+
+def crd_recordings() -> list[Recording]:
+    """Every file about CustomResourceDefinitions and custom objects."""
+    return _files("crds")
+
+
+def _files(topic: str) -> list[Recording]:
     found = []
     for name, about in json.loads((CASES / "index.json").read_text()).items():
-        if not (CASES / f"{name}.jsonl.gz").exists():
+        said = next((each for each in ("kinds", "crds") if about.get(each)), "pods")
+        if not (CASES / f"{name}.jsonl.gz").exists() or said != topic:
             continue
         objects = json.loads(gzip.decompress((CASES / about["load"]).read_bytes()))["items"] if "load" in about else []
-        found.append(Recording(name, about["kubernetesVersion"], about["featureGates"], objects))
+        namespace = about.get("namespace", "default")
+        found.append(Recording(name, about["kubernetesVersion"], about["featureGates"], objects, namespace, topic == "kinds"))
     return found
+
+
+def localised(body: Any, namespace: str) -> Any:
+    """A body as it was sent. In a text only the compact spelling was replaced."""
+    if isinstance(body, bytes):
+        return body.replace(b'"namespace":"default"', f'"namespace":"{namespace}"'.encode())
+    metadata = body.get("metadata") if isinstance(body, dict) else None
+    if isinstance(metadata, dict) and metadata.get("namespace") == "default":
+        return {**body, "metadata": {**metadata, "namespace": namespace}}
+    return body
+
+
+def recalled(answer: Any, namespace: str) -> Any:
+    """An answer as it was recorded."""
+    return answer if namespace == "default" else json.loads(json.dumps(answer).replace(namespace, "default"))
 
 
 def area(case: dict[str, Any]) -> str:

@@ -13,7 +13,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from tests.conformance.recorded import recordings
+from tests.conformance import crds
+from tests.conformance.recorded import crd_recordings, kind_recordings, recordings
 from tests.conformance.replay import Verdict, verdicts
 
 FLOOR = Path(__file__).parent / "floor.json"
@@ -26,14 +27,16 @@ def main() -> int:
     parser.add_argument("--show", type=int, default=20, help="how many differences to print (default 20)")
     parser.add_argument("--write-floor", action="store_true", help="raise the floor to what agrees now; it never sinks")
     args = parser.parse_args()
-    chosen = [each for each in recordings() if not args.file or each.name in args.file]
+    every = [*recordings(), *kind_recordings(), *crd_recordings()]
+    chosen = [each for each in every if not args.file or each.name in args.file]
     if not chosen:
-        parser.error("no such file; there are " + ", ".join(each.name for each in recordings()))
-    found = {recording.name: list(verdicts(recording, args.case)) for recording in chosen}
+        parser.error("no such file; there are " + ", ".join(each.name for each in every))
+    custom = {each.name for each in crd_recordings()}
+    found = {each.name: list((crds.verdicts if each.name in custom else verdicts)(each, args.case)) for each in chosen}
     _print_differences(found, args.show)
-    _print_table(found)
+    print_table(found)
     if args.write_floor:
-        _raise_floor(found)
+        raise_floor(found)
     return 0 if all(each.whole for one in found.values() for each in one) else 1
 
 
@@ -45,7 +48,7 @@ def _print_differences(found: dict[str, list[Verdict]], show: int) -> None:
         print(f"... and {len(differing) - show} more (--show {len(differing)} prints them)")
 
 
-def _print_table(found: dict[str, list[Verdict]]) -> None:
+def print_table(found: dict[str, list[Verdict]]) -> None:
     print(f"{'file':28} {'area':26} {'cases':>6} {'codes':>6} {'whole':>6}")
     for name, one in found.items():
         areas = sorted({each.area for each in one})
@@ -60,7 +63,7 @@ def agreeing(one: list[Verdict]) -> dict[str, int]:
     return dict(sorted(Counter(each.area for each in one if each.whole).items()))
 
 
-def _raise_floor(found: dict[str, list[Verdict]]) -> None:
+def raise_floor(found: dict[str, list[Verdict]]) -> None:
     floor = json.loads(FLOOR.read_text()) if FLOOR.exists() else {}
     for name, one in found.items():
         held = floor.setdefault(name, {})

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from tests.conformance.recorded import Recording, recordings
+from tests.conformance.recorded import Recording, kind_recordings, recordings
 from tests.conformance.replay import verdicts
 from tests.conformance.run import FLOOR, agreeing
 
 
-@pytest.mark.parametrize("recording", [pytest.param(each, id=each.name) for each in recordings()])
+@pytest.mark.parametrize("recording", [pytest.param(each, id=each.name) for each in (*recordings(), *kind_recordings())])
 def test_agreement_stays_above_the_floor(recording: Recording) -> None:
     found = list(verdicts(recording))
     held, now = json.loads(FLOOR.read_text())[recording.name], agreeing(found)

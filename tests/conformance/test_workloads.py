@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from strategy.engine import Engine
-from strategy.templates import KINDS
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.workloads import KINDS
 from tests.conformance.workloads import VERSION, cases, is_answered, verdicts
 
 

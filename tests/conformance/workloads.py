@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from strategy.engine import Engine
+from podstrat.strategy.engine import Engine
 from tests.conformance import compare
 from tests.conformance.recorded import CASES
 

@@ -19,10 +19,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from certs import files
-from certs.issuing import Authority
-from podstrat.child import Server
-from podstrat.http import Answer, Client
+from podstrat.certs import files
+from podstrat.certs.issuing import Authority
+from podstrat.kubeclient.answer import Answer
+from podstrat.kubeclient.sync import Client
+from podstrat.testing.server import Server
 
 ASSETS = "KUBEBUILDER_ASSETS"
 MISSING = f"{ASSETS} does not name a folder with etcd and kube-apiserver"
@@ -77,7 +78,7 @@ class ApiServer:
 
 def with_health(version: str) -> str:
     """The feature gates for a server of this version: before 1.36 all about device health would be dropped without a word."""
-    return "ResourceHealthStatus=true" if version in ("1.34", "1.35") else ""
+    return "ResourceHealthStatus=true" if version in ("1.31", "1.32", "1.33", "1.34", "1.35") else ""
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goyaml import syntax
+from podstrat.goyaml import syntax
 
 
 @pytest.fixture(params=["libyaml", "python"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import goyaml
+from podstrat import goyaml
 
 
 def values(text: str | bytes) -> list[object]:

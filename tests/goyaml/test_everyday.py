@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-import goyaml
-from goyaml import everyday, syntax
+from podstrat import goyaml
+from podstrat.goyaml import everyday, syntax
 
 MANIFEST = """\
 ---
@@ -292,7 +292,8 @@ def test_drawn_lines() -> None:
 
 
 def test_needs_no_pyyaml() -> None:
-    code = "import sys, goyaml; goyaml.load('a: [b]'); list(goyaml.documents('{}')); sys.exit('yaml' in sys.modules)"
+    code = "from podstrat import goyaml; goyaml.load('a: [b]'); list(goyaml.documents('{}'))"
+    code += "; import sys; sys.exit('yaml' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2]).returncode == 0
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-import goyaml
-from goyaml import document, limits, syntax
+from podstrat import goyaml
+from podstrat.goyaml import document, limits, syntax
 
 
 def bomb(levels: int, width: int = 10) -> str:
@@ -96,7 +96,7 @@ def test_depth_needs_no_stack() -> None:
 
 
 def test_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    from goyaml import jsontext
+    from podstrat.goyaml import jsontext
 
     monkeypatch.setattr(document, "MAX_SIZE", 20)
     monkeypatch.setattr(jsontext, "MAX_SIZE", 20)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import goyaml
+from podstrat import goyaml
 
 NOT_MAPS = "map merge requires map or sequence of maps as the value"
 

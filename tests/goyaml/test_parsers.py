@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import goyaml
-from goyaml import syntax
+from podstrat import goyaml
+from podstrat.goyaml import syntax
 
 REFUSED = "refused"
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import goyaml
-from goyaml import syntax
+from podstrat import goyaml
+from podstrat.goyaml import syntax
 
 settings.register_profile("goyaml", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 quietly = settings(settings.get_profile("goyaml"), max_examples=100)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import goyaml
-from goyaml import syntax
+from podstrat import goyaml
+from podstrat.goyaml import syntax
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "cases" / "yaml.jsonl").read_text().splitlines()]
 REFUSED = "refused"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-import goyaml
+from podstrat import goyaml
 
 
 def value(text: str) -> object:

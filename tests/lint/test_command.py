@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from podstrat import cli
-from podstrat.child import Server
-from podstrat.http import Client
+from podstrat.kubeclient.sync import Client
 from podstrat.lint import command, rules
+from podstrat.testing.server import Server
 from tests.lint.test_rules import configuration, deployment, hook, mutating
 
 SHAPES = Path(__file__).with_name("shapes")
@@ -49,7 +49,7 @@ def test_nothing_to_look_at_is_no_success(tmp_path: Path, capsys: pytest.Capture
     path = tmp_path / "x.yaml"
     path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n")
     assert run(path) == 2
-    assert "there was no webhook configuration to look at" in capsys.readouterr().err
+    assert "no webhook configuration found" in capsys.readouterr().err
     assert run(path, "--allow-empty") == 0
 
 
@@ -127,7 +127,7 @@ def test_a_server(
         spec = {"selector": {"app": "hook"}, "ports": [{"port": 443}]}
         here = {"metadata": {"name": "hook"}, "spec": spec}
         assert server.send("POST", f"/api/v1/namespaces/{podstrat_namespace}/services", here)[0] == 201
-        running = deployment(replicas=1, selector={})
+        running = deployment(replicas=1, selector={"matchLabels": {"app": "hook"}})
         running["metadata"] = {"name": "hook"}
         assert server.send("POST", f"/apis/apps/v1/namespaces/{podstrat_namespace}/deployments", running)[0] == 201
     assert run("--live", "--kubeconfig", podstrat_server.kubeconfig, "-o", "json") == 1

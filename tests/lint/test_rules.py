@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from certs.issuing import Authority
-from podstrat.lint import judging, rules
+from podstrat.certs.issuing import Authority
+from podstrat.lint import evaluate, rules
 from podstrat.lint.subjects import Scene
 
 Object = dict[str, Any]
@@ -98,13 +98,14 @@ def deployment(pod: Object | None = None, container: Object | None = None, meta:
     """A Deployment that is right; what is None is left out."""
     made = {
         "name": "hook",
+        "image": "hook:1",
         "readinessProbe": {"httpGet": {"port": 1}},
         "lifecycle": {"preStop": {"sleep": {"seconds": 5}}},
         **(container or {}),
     }
     template = {
         "containers": [{key: value for key, value in made.items() if value is not None}],
-        "topologySpreadConstraints": [{"maxSkew": 1}],
+        "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}],
         **(pod or {}),
     }
     return {
@@ -140,7 +141,7 @@ def lint(*objects: Object, live: bool = False) -> list[str]:
     return [
         f"{found.severity or rule.severity} {rule.id} {'.'.join(map(str, found.place))}"
         for subject in subjects
-        for rule, found in judging.findings(subject)
+        for rule, found in evaluate.findings(subject)
     ]
 
 
@@ -271,6 +272,11 @@ VALIDITY = [
     ),
 ]
 CALLS = [
+    pytest.param(
+        one(matchConditions=conditions("object.spec.a.all(x, object.spec.b.exists(y, x == y))")),
+        ["warning nested-loops webhooks.0.matchConditions.0.expression"],
+        id="nested-loops",
+    ),
     pytest.param(one(timeoutSeconds=None), ["warning timeout-long webhooks.0"], id="no-timeout"),
     pytest.param(one(timeoutSeconds=30), ["warning timeout-long webhooks.0.timeoutSeconds"], id="half-a-minute"),
     pytest.param(one(timeoutSeconds=0), ["error timeout-long webhooks.0.timeoutSeconds"], id="no-time"),
@@ -443,7 +449,7 @@ def test_a_server_tells_more_than_files() -> None:
 
 
 def test_an_annotation_leaves_rules_out() -> None:
-    long = configuration(hook(timeoutSeconds=30, matchPolicy="Exact"), annotations={judging.IGNORE: "timeout-long, other"})
+    long = configuration(hook(timeoutSeconds=30, matchPolicy="Exact"), annotations={evaluate.IGNORE: "timeout-long, other"})
     assert lint(long) == ["warning match-policy webhooks.0.matchPolicy"]
 
 

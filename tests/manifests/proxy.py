@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from podstrat.child import Server
+from podstrat.testing.server import Server
 
 HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
 
@@ -40,6 +40,8 @@ class Proxy:
         """Groups with versions, as cert-manager.io/v1, whose objects are kept here."""
         self.before: Callable[[str, str, str], None]
         """Is called with each request before it is passed on: user, method, path."""
+        self.version: str
+        """The release that /version tells, in place of the server's own; empty for that."""
         self.allows: Callable[[str, str, str], bool]
         """Whether somebody may do something; whoever may not is told so, and the server never hears of it."""
         self.clear()
@@ -81,6 +83,9 @@ class Proxy:
         self.groups = ()
         self.objects: dict[str, dict[str, Any]] = {}
         self.calls: list[Call] = []
+        self.version = ""
+        self.answers: dict[str, Any] = {}
+        """What is told of paths that the server does not have."""
         self.before = lambda user, method, path: None
         self.allows = lambda user, method, path: True
 
@@ -105,6 +110,11 @@ class Proxy:
         headers = [("Content-Type", "application/json")]
         if not self.allows(user, handler.command, url.path):
             code, text = 403, b'{"message": "forbidden"}'
+        elif url.path in self.answers:
+            code, text = 200, json.dumps(self.answers[url.path]).encode()
+        elif url.path == "/version" and self.version:
+            major, minor = self.version.split(".")
+            code, text = 200, json.dumps({"major": major, "minor": minor, "gitVersion": f"v{self.version}.0"}).encode()
         elif own is None:
             code, headers, text = _passed_on(handler, upstream, body)
         else:

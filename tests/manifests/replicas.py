@@ -12,16 +12,17 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from certs.cluster import ClusterError
-from certs.keeping import Keeper
-from podstrat.http import Client
-from webhook import settings
-from webhook.certificate import keeper
+from podstrat.certs.cluster import ClusterError, KubernetesCluster
+from podstrat.certs.reconciler import Keeper
+from podstrat.kubeclient.sync import Client
+from podstrat.webhook import leader, settings
+from tests.eventually import eventually
 
 DEPLOYMENT = "/apis/apps/v1/namespaces/{namespace}/deployments/podstrat-webhook"
 MERGE = "application/merge-patch+json"
@@ -32,6 +33,7 @@ QUICK = {
     "GRACE_SECONDS": "1",
     "WORKERS": "1",
     "METRICS_PORT": "0",
+    "VERSION_SECONDS": "0.1",
 }
 
 
@@ -85,7 +87,7 @@ class Deployments(ABC):
         wanted = deployment["spec"].get("replicas", 1)
         available = wanted if self.is_ready() else 0
         status = {"observedGeneration": deployment["metadata"]["generation"], "replicas": wanted, "updatedReplicas": wanted}
-        status["availableReplicas"] = available
+        status |= {"readyReplicas": available, "availableReplicas": available}
         known = {key: (deployment.get("status") or {}).get(key, 0) for key in status}
         if known != status:
             client.send("PATCH", f"{self._path}/status", {"status": status}, MERGE)
@@ -178,7 +180,10 @@ class Keepers(Deployments):
         own = {"KUBECONFIG": str(self._account), "CERT_DIR": str(self._folder / "tls"), "IDENTITY": f"replica-{self.starts}"}
         told |= {f"PODSTRAT_WEBHOOK__{name}": value for name, value in (QUICK | own | self._more).items()}
         if told["PODSTRAT_WEBHOOK__CERTIFICATES"] == "secret":
-            self._keeper = keeper(settings.load(told, {}).settings, self.steps.append)
+            chosen = settings.load(told, {}).settings
+            cluster = KubernetesCluster(chosen.kubeconfig)
+            election = leader.new_election(chosen, cluster)
+            self._keeper = leader.certificate_reconciler(chosen, cluster, election, self.steps.append)
 
     def end(self) -> None:
         if self._keeper is not None:
@@ -196,12 +201,6 @@ class Keepers(Deployments):
         return (self._folder / "tls" / "tls.crt").exists()
 
 
-def until(done: Any, seconds: float = 20.0) -> Any:
+def until(done: Callable[[], Any], seconds: float = 120.0) -> Any:
     """What ``done`` gives, once it is something."""
-    end = time.monotonic() + seconds
-    while True:
-        found = done()
-        if found:
-            return found
-        assert time.monotonic() < end, "it did not come to pass in time"
-        time.sleep(0.05)
+    return eventually(done, seconds, 0.05)

@@ -18,16 +18,25 @@ class Right(NamedTuple):
     """Empty for a collection."""
 
 
+ANY = "*"
+"""The name in a right to objects of any name; only reading, and only where the linter and probes need it."""
+
+
+def held(right: Right, rights: Iterable[Right]) -> Right | None:
+    """The right among these by which another one is granted."""
+    return next((each for each in rights if each == right or each == right._replace(name=ANY)), None)
+
+
 def allowed(roles: Iterable[dict[str, Any]]) -> list[Right]:
-    """What roles allow. Every rule of ours names its objects; KeyError for one that does not."""
+    """What roles allow. Every rule of ours names its objects, but for those that list, create or are for any of them (``*``)."""
     return [
         Right(verb, group, resource, name)
         for role in roles
         for rule in role["rules"]
         for group in rule["apiGroups"]
         for resource in rule["resources"]
-        for name in rule["resourceNames"]
         for verb in rule["verbs"]
+        for name in rule.get("resourceNames") or (["" if verb in ("list", "create") else ANY])
     ]
 
 
@@ -40,4 +49,6 @@ def wanted(method: str, path: str) -> Right | None:
     if not parts:
         return None
     resource, name = (*parts, "")[:2]
-    return Right(VERBS[method], group, resource, name)
+    if len(parts) > 2:
+        resource = f"{resource}/{parts[2]}"
+    return Right("list" if method == "GET" and not name else VERBS[method], group, resource, name)

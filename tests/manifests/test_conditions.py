@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from apiserver.admission import conditions
-from strategy import admission
-from strategy.engine import Engine
+from podstrat.apiserver.admission import conditions
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.review import edits, health
+from podstrat.strategy.review.reviewed import Reviewed
 from tests.manifests.test_rendered import pick
 
 Pod = dict[str, Any]
@@ -35,7 +36,8 @@ def called(kind: str, request: Pod, new: Pod, old: Pod | None) -> bool:
     """Whether the API server calls the webhook. A condition that has no answer is an error here, as it is there."""
     (hook,) = pick("production", kind)["webhooks"]
     variables = {"request": request, "object": new, "oldObject": old}
-    answers = [conditions.holds(each["expression"], variables) for each in hook["matchConditions"]]
+    budget = conditions.budget()
+    answers = [conditions.holds(each["expression"], variables, budget) for each in hook["matchConditions"]]
     return all(answers)
 
 
@@ -110,30 +112,116 @@ WRITES = [
 
 
 @pytest.mark.parametrize("new, old, wanted", WRITES)
-@pytest.mark.parametrize("kind", [MUTATE, VALIDATE])
-def test_status(kind: str, new: Pod, old: Pod, wanted: bool) -> None:
-    assert called(kind, STATUS, new, old) is wanted
+def test_status(new: Pod, old: Pod, wanted: bool) -> None:
+    """Health goes to one validating entry, what was observed to another, both to the mutating one."""
+    assert called(MUTATE, STATUS, new, old) is wanted
+    reviewed = Reviewed(Engine("1.37"), whole(new), whole(old), "status")
+    assert called(VALIDATE, STATUS, new, old) is bool([*health.changes(reviewed)])
+    observed = entry_called("observed.podstrat.dev", "pods", new, old, subResource="status")
+    assert observed is bool([*edits.observed(reviewed)])
+
+
+def whole(value: Pod) -> Pod:
+    return {"apiVersion": "v1", "kind": "Pod", **value}
 
 
 @pytest.mark.parametrize("new, old, wanted", WRITES)
 def test_whatever_the_webhook_would_act_upon_is_sent(new: Pod, old: Pod, wanted: bool) -> None:
     """The conditions say in CEL what the engine says in Python: a write that is not sent is one that would change nothing."""
 
-    def whole(value: Pod) -> Pod:
-        return {"apiVersion": "v1", "kind": "Pod", **value}
-
-    reviewed = admission.Reviewed(Engine("1.37"), whole(new), whole(old), "status")
-    acts = bool([*admission.observed(reviewed), *admission.health_changes(reviewed)])
+    reviewed = Reviewed(Engine("1.37"), whole(new), whole(old), "status")
+    acts = bool([*edits.observed(reviewed), *health.changes(reviewed)])
     assert acts is wanted
 
 
+BASIS = {"podstrat.dev/generation": "1", "podstrat.dev/generation-basis": "1/abcd"}
+
+
 @pytest.mark.parametrize(
-    "request_",
+    "new, old, wanted",
     [
-        pytest.param({"operation": "CREATE"}, id="create"),
-        pytest.param(UPDATE, id="update"),
-        pytest.param({**UPDATE, "subResource": "resize"}, id="resize"),
+        pytest.param({}, {}, True, id="uncounted-ephemeral-container"),
+        pytest.param({"ephemeralContainers": [{"name": "d"}]}, {}, False, id="counted-ephemeral-container"),
+        pytest.param({"ephemeralContainers": [{"name": "d"}]}, {"resize": "Proposed"}, True, id="resize"),
     ],
 )
-def test_what_a_component_adds_a_rule_for_is_judged(request_: Pod) -> None:
-    assert called(VALIDATE, request_, pod(), None if request_["operation"] == "CREATE" else pod())
+def test_a_status_after_a_subresource(new: Pod, old: Pod, wanted: bool) -> None:
+    """Where generations are kept in an annotation, the next status update counts what a subresource has changed."""
+    after, before = pod({"annotations": BASIS}, new), pod({"annotations": BASIS}, new, **old)
+    assert called(MUTATE, STATUS, after, before) is wanted
+    bare = pod(spec=new), pod(spec=new, **old)
+    assert not called(MUTATE, STATUS, *bare), "without the annotation it is no concern of ours"
+
+
+@pytest.mark.parametrize("count", [300, 3000])
+def test_many_conditions(count: int) -> None:
+    """In linear time: servers give an expression a budget, and our library gives up after ten thousand steps."""
+    kinds = [f"example.com/{number}" for number in range(count)]
+    kept = pod(conditions=[condition(2, each) for each in kinds])
+    assert not called(MUTATE, STATUS, kept, kept)
+    never = pod(conditions=[condition(None, each) for each in kinds])
+    assert not called(MUTATE, STATUS, never, never)
+    cleared = pod(conditions=[*(condition(2, each) for each in kinds[:-1]), condition(None, kinds[-1])])
+    assert called(MUTATE, STATUS, cleared, kept)
+    assert entry_called("observed.podstrat.dev", "pods", cleared, kept, subResource="status")
+    assert not called(VALIDATE, STATUS, cleared, kept)
+
+
+@pytest.mark.parametrize("kind", [MUTATE, VALIDATE])
+def test_probes(kind: str) -> None:
+    probe = pod({"annotations": {"podstrat.dev/probe": "status"}})
+    assert called(kind, {**STATUS, "dryRun": True}, probe, pod())
+    assert not called(kind, {**STATUS, "dryRun": False}, probe, pod())
+    assert not called(kind, {**STATUS, "dryRun": True}, pod(), pod())
+
+
+# ---- the entries of components ---------------------------------------------------------------------
+
+
+def entry_called(name: str, resource: str, new: Pod, old: Pod | None, **request: Any) -> bool:
+    (hook,) = [each for each in pick("complete", VALIDATE)["webhooks"] if each["name"] == name]
+    operation = "CREATE" if old is None else "UPDATE"
+    variables = {
+        "request": {"operation": operation, "resource": {"resource": resource}, **request},
+        "object": new,
+        "oldObject": old,
+    }
+    budget = conditions.budget()
+    answers = [conditions.holds(each["expression"], variables, budget) for each in hook["matchConditions"]]
+    return all(answers)
+
+
+def deployment(image: str = "i", owner: bool = False, **spec: Any) -> Pod:
+    owners = {"ownerReferences": [{"kind": "Deployment", "controller": True}]} if owner else {}
+    return {"metadata": {"name": "d", **owners}, "spec": {"template": {"spec": {"containers": [{"image": image}]}}, **spec}}
+
+
+@pytest.mark.parametrize(
+    "resource, new, old, wanted",
+    [
+        pytest.param("pods", pod(), None, True, id="pod"),
+        pytest.param("pods", pod({"ownerReferences": [{"controller": True}]}), None, True, id="pod-of-a-controller"),
+        pytest.param("pods", pod({"labels": {"a": "b"}}), pod(), False, id="pod-label"),
+        pytest.param("pods", pod(spec={"x": 1}), pod(), True, id="pod-spec"),
+        pytest.param("deployments", deployment(), None, True, id="deployment"),
+        pytest.param("deployments", deployment(replicas=3), deployment(replicas=2), False, id="scaled"),
+        pytest.param("deployments", deployment("j"), deployment(), True, id="template"),
+        pytest.param("replicasets", deployment(owner=True), None, False, id="of-a-controller"),
+        pytest.param(
+            "podtemplates", {"metadata": {}, "template": {"a": 1}}, {"metadata": {}, "template": {}}, True, id="podtemplate"
+        ),
+        pytest.param("cronjobs", {"metadata": {}, "spec": {"a": 1}}, {"metadata": {}, "spec": {}}, True, id="cronjob"),
+    ],
+)
+def test_preflight(resource: str, new: Pod, old: Pod | None, wanted: bool) -> None:
+    assert entry_called("preflight.podstrat.dev", resource, new, old) is wanted
+
+
+def test_the_policy_has_no_label_to_opt_out() -> None:
+    (hook,) = [each for each in pick("complete", VALIDATE)["webhooks"] if each["name"] == "policy.podstrat.dev"]
+    assert "objectSelector" not in hook
+    assert hook["failurePolicy"] == "Fail"
+    ignored = pod({"labels": {"podstrat.dev/webhook": "ignore"}})
+    assert entry_called("policy.podstrat.dev", "pods", ignored, None)
+    assert entry_called("policy.podstrat.dev", "pods", pod(spec={"x": 1}), pod(), subResource="resize")
+    assert not entry_called("policy.podstrat.dev", "pods", ignored, pod())

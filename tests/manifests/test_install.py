@@ -29,7 +29,7 @@ def test_in_and_out(cluster: World) -> None:
     assert not cluster.is_watched()
     said = cluster.command("install")
     assert set(outcomes(said)) == {"created"}
-    assert said[-1].startswith("installed. To switch it off at once: kubectl delete mutatingwebhookconfiguration,")
+    assert said[-1].startswith("installed. To turn it off at once: kubectl delete mutatingwebhookconfiguration,")
     # The server first, the configurations last.
     assert said.index("deployment.apps/podstrat-webhook created") < said.index(
         "mutatingwebhookconfiguration.admissionregistration.k8s.io/podstrat-webhook created"
@@ -86,7 +86,7 @@ def test_a_new_version_and_another_overlay(cluster: World) -> None:
     assert "secret/podstrat-webhook-tls unchanged" in said
     container = cluster.get(DEPLOYMENT)["spec"]["template"]["spec"]["containers"][0]
     assert container["image"] == "registry.example.com/podstrat-webhook:0.2.0"
-    assert {"name": "PODSTRAT_WEBHOOK__SERVER_VERSION", "value": "1.37"} in container["env"]
+    assert {"name": "PODSTRAT_WEBHOOK__FAILURE_POLICY", "value": "Fail"} in container["env"]
     # A new image is no new authority.
     assert objects.bundles(cluster.get(MUTATING)) == trusted
     assert [hook["failurePolicy"] for hook in cluster.get(VALIDATING)["webhooks"]] == ["Fail"]
@@ -95,7 +95,7 @@ def test_a_new_version_and_another_overlay(cluster: World) -> None:
     # Back again: what only the other overlay has is gone.
     assert cluster.get("/apis/scheduling.k8s.io/v1/priorityclasses/podstrat-webhook") is not None
     said = cluster.command("install", "--overlay", "development")
-    assert "priorityclass.scheduling.k8s.io/podstrat-webhook deleted: the overlay development has no such object" in said
+    assert "priorityclass.scheduling.k8s.io/podstrat-webhook deleted: not part of overlay development" in said
     assert cluster.get("/apis/scheduling.k8s.io/v1/priorityclasses/podstrat-webhook") is None
 
 
@@ -109,25 +109,27 @@ def test_a_dry_run_changes_nothing(kept: World) -> None:
     assert "deployment.apps/podstrat-webhook configured (dry run)" in said
     assert "priorityclass.scheduling.k8s.io/podstrat-webhook deleted (dry run)" in said
     said = kept.command("uninstall", "--dry-run", "--keep-namespace")
-    assert "namespace/podstrat-system stays (dry run)" in said
+    assert "namespace/podstrat-system kept (dry run)" in said
     assert "deployment.apps/podstrat-webhook deleted (dry run)" in said
     assert {path: kept.get(path)["metadata"]["resourceVersion"] for path in before} == before
 
 
 def test_nothing_is_registered_while_the_server_is_not_ready(world: World) -> None:
     said = world.command("install", "--timeout", "1", code=1)
-    assert any("Nothing calls the webhook yet." in line for line in said)
+    assert any("The webhook configurations are not registered yet." in line for line in said)
     assert world.get(DEPLOYMENT) is not None
     assert world.get(MUTATING) is None
     assert world.get(VALIDATING) is None
     status = json.loads("\n".join(world.command("status", "-o", "json", code=1)))
     assert status["good"] is False
     assert {row["what"]: row["good"] for row in status["checks"]} == {
+        "release": True,
         "MutatingWebhookConfiguration": False,
         "ValidatingWebhookConfiguration": False,
         "Deployment": False,
+        "endpoints": True,
         "certificate": False,
-        "renewal": False,
+        "leader": False,
     }
 
 
@@ -135,11 +137,11 @@ def test_somebody_elses_namespace_is_left_alone(world: World) -> None:
     namespace: dict[str, Any] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shared", "labels": {"a": "b"}}}
     world.send("POST", "/api/v1/namespaces", namespace)
     said = world.command("install", "-n", "shared", "--timeout", "0", code=1)
-    assert said[0] == "namespace/shared is somebody else's, and stays as it is"
+    assert said[0] == "namespace/shared exists and is not managed by podstrat: left unchanged"
     labels = {"a": "b", "kubernetes.io/metadata.name": "shared"}
     assert world.get("/api/v1/namespaces/shared")["metadata"]["labels"] == labels
     said = world.command("uninstall", "-n", "shared")
-    assert said[-2:] == ["namespace/shared is somebody else's, and stays", "uninstalled"]
+    assert said[-2:] == ["namespace/shared is not managed by podstrat: kept", "uninstalled"]
     assert world.get("/apis/apps/v1/namespaces/shared/deployments/podstrat-webhook") is None
 
 
@@ -153,7 +155,7 @@ def test_objects_of_others_are_not_deleted(world: World) -> None:
     world.send("POST", f"{CONFIGURATIONS}/mutatingwebhookconfigurations", theirs)
     said = world.command("uninstall", "--timeout", "1")
     assert said == [
-        "mutatingwebhookconfiguration.admissionregistration.k8s.io/podstrat-webhook is somebody else's, and stays",
+        "mutatingwebhookconfiguration.admissionregistration.k8s.io/podstrat-webhook is not managed by podstrat: kept",
         "uninstalled",
     ]
 
@@ -173,7 +175,7 @@ def test_one_line_switches_it_off(cluster: World) -> None:
 def test_a_server_that_is_not_there(world: World) -> None:
     world.installer.write_text(world.installer.read_text().replace(world.proxy.url, "http://127.0.0.1:1"))
     (said,) = world.command("status", code=2)
-    assert said.startswith("podstrat: http://127.0.0.1:1 cannot be reached: ")
+    assert said == "podstrat: http://127.0.0.1:1 cannot be reached: Connection refused"
 
 
 def test_without_a_kubeconfig(tmp_path: Path) -> None:
@@ -181,15 +183,17 @@ def test_without_a_kubeconfig(tmp_path: Path) -> None:
     environment = {**os.environ, "KUBECONFIG": str(tmp_path / "none"), "KUBERNETES_SERVICE_HOST": ""}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("podstrat: it is not known how to reach the API server: Invalid kube-config file.")
-    assert done.stderr.endswith("Another one is --kubeconfig FILE, or KUBECONFIG.\n")
+    assert done.stderr == (
+        f"podstrat: no kubeconfig or in-cluster configuration found: no file {tmp_path / 'none'}; "
+        "name one with --kubeconfig or KUBECONFIG\n"
+    )
 
 
 def test_what_the_cluster_lacks_is_told(world: World) -> None:
     assert world.command("install", "--overlay", "cert-manager", code=2) == [
-        "podstrat: cert-manager is not installed in this cluster: install it first, or take the overlay production"
+        "podstrat: cert-manager is not installed in this cluster: install it first, or use the overlay production"
     ]
     assert world.command("install", "--monitoring", code=2) == [
-        "podstrat: the Prometheus operator is not installed in this cluster: install it first, or leave --monitoring out"
+        "podstrat: the Prometheus operator is not installed in this cluster: install it first, or omit --monitoring"
     ]
     assert {call.method for call in world.calls(INSTALLER)} == {"GET"}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from podstrat.install import installing, objects, removing
-from podstrat.install.cluster import Applied, KubernetesCluster
-from podstrat.install.installing import Patience
+from podstrat.install import install, objects, uninstall
+from podstrat.install.apply import Applied, KubernetesCluster
+from podstrat.install.install import Patience
 from podstrat.install.objects import Object, Wanted
 from tests.manifests.conftest import INSTALLER, World
 from tests.manifests.replicas import until
@@ -65,7 +65,7 @@ def test_killed_at_every_write(kept: World, writes: int) -> None:
     patience, quiet = Patience(30.0), lambda text: None
 
     def over(wanted: Wanted) -> Callable[[Any], None]:
-        return lambda cluster: installing.install(cluster, installing.fitted(cluster, wanted, None), patience, quiet)
+        return lambda cluster: install.install(cluster, install.fitted(cluster, wanted, None), patience, quiet)
 
     survived(over(Wanted()), cluster, writes)
     assert is_trusted(kept)
@@ -76,7 +76,7 @@ def test_killed_at_every_write(kept: World, writes: int) -> None:
     assert is_trusted(kept)
     assert set(kept.left()) == {objects.path(obj) for obj in objects.load(Wanted("development"))}
 
-    survived(lambda cluster: removing.uninstall(cluster, objects.NAMESPACE, False, patience, quiet), cluster, writes)
+    survived(lambda cluster: uninstall.uninstall(cluster, objects.NAMESPACE, False, patience, quiet), cluster, writes)
     assert kept.left() == []
 
 

@@ -11,15 +11,14 @@ from typing import Any
 
 import pytest
 
-import goyaml
 import podstrat
-from podstrat import cli
+from podstrat import cli, goyaml
 from podstrat.install import objects
 from podstrat.install.objects import Wanted
-from strategy import gates
-from strategy.engine import Engine
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.gates import history
+from podstrat.webhook import settings
 from tools import make_manifests
-from webhook import settings
 
 MANIFESTS = Path(__file__).parents[2] / "manifests"
 WHOLE = [pytest.param(name, id=name) for name in objects.OVERLAYS]
@@ -58,13 +57,8 @@ def test_the_component_for_preflight(tmp_path: Path) -> None:
     (overlay / "kustomization.yaml").write_text("resources: [../production]\ncomponents: [../../components/preflight]\n")
     text = make_manifests.kustomized(overlay)
     found = {obj["kind"]: obj for obj in (document.value for document in goyaml.documents(text.encode(), "mine"))}
-    (hook,) = found["ValidatingWebhookConfiguration"]["webhooks"]
-    assert hook["failurePolicy"] == "Ignore"
-    assert [rule["resources"] for rule in hook["rules"]] == [
-        ["pods/status"],
-        ["pods"],
-        ["pods", "pods/resize", "pods/ephemeralcontainers"],
-    ]
+    policies = {hook["name"]: hook["failurePolicy"] for hook in found["ValidatingWebhookConfiguration"]["webhooks"]}
+    assert policies == {"validate.podstrat.dev": "Fail", "preflight.podstrat.dev": "Ignore"}, "device health does not fail open"
     env = found["Deployment"]["spec"]["template"]["spec"]["containers"][0]["env"]
     assert {"name": "PODSTRAT_WEBHOOK__PREFLIGHT", "value": "on"} in env
 
@@ -72,7 +66,7 @@ def test_the_component_for_preflight(tmp_path: Path) -> None:
 # ---- every pod and configuration in them -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("release", gates.RELEASES)
+@pytest.mark.parametrize("release", history.RELEASES)
 @pytest.mark.parametrize("overlay", WHOLE)
 def test_every_pod_template_is_one_that_servers_take(overlay: str, release: str) -> None:
     outcome = Engine(release).workload(pick(overlay, "Deployment"), options={"fieldValidation": "Strict"})
@@ -84,7 +78,8 @@ def test_every_pod_template_is_one_that_servers_take(overlay: str, release: str)
 def test_podstrat_check_takes_them(overlay: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", str(make_manifests.RENDERED / f"{overlay}.yaml"), "-o", "json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["summary"] | {"valid": 1, "warnings": 0} == said["summary"]
+    assert said["summary"] | {"invalid": 0, "warnings": 0} == said["summary"]
+    assert said["summary"]["valid"] > 0
 
 
 @pytest.mark.parametrize("name", [*WHOLE, "installer"])
@@ -138,7 +133,7 @@ def test_ports_and_folders_are_the_webhooks_own(overlay: str) -> None:
     pod = pick(overlay, "Deployment")["spec"]["template"]["spec"]
     drain = defaults.drain_seconds + defaults.grace_seconds
     assert pod["terminationGracePeriodSeconds"] > made["lifecycle"]["preStop"]["sleep"]["seconds"] + drain
-    assert pod["automountServiceAccountToken"] is (overlay != "cert-manager")
+    assert pod["automountServiceAccountToken"] is True
 
 
 @pytest.mark.parametrize("overlay", WHOLE)
@@ -171,7 +166,7 @@ def test_another_namespace_and_image() -> None:
     assert '"elsewhere/podstrat-webhook"' in text
     assert '"values": ["kube-system", "kube-node-lease", "elsewhere"]' in text
     assert '"image": "registry.example.com/w:2"' in text
-    assert '{"name": "PODSTRAT_WEBHOOK__SERVER_VERSION", "value": "1.35"}' in text
+    assert next(obj for obj in made if obj["kind"] == "MutatingWebhookConfiguration")["webhooks"] == []
     # What is loaded again is as it was.
     assert "elsewhere" not in json.dumps(objects.load(Wanted("cert-manager")))
 
@@ -195,9 +190,9 @@ def test_printing_needs_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_alerts_are_about_figures_that_there_are() -> None:
-    from webhook.measures import Measures
+    from podstrat.webhook.metrics import Metrics
 
-    body, _ = Measures("0").exposition()
+    body, _ = Metrics("0").exposition()
     known = set(re.findall(r"^# TYPE (\S+)", body.decode(), re.MULTILINE))
     groups = pick("monitoring", "PrometheusRule")["spec"]["groups"]
     alerts = [rule for group in groups for rule in group["rules"]]
@@ -215,3 +210,54 @@ def test_what_is_scraped_is_there() -> None:
     assert endpoint["port"] in [port["name"] for port in pick("production", "Service")["spec"]["ports"]]
     selector = pick("monitoring", "ServiceMonitor")["spec"]["selector"]["matchLabels"]
     assert selector.items() <= pick("production", "Service")["metadata"]["labels"].items()
+
+
+# ---- dashboard and runbook -----------------------------------------------------------------------------
+
+
+def exported() -> set[str]:
+    """Every name under which the webhook exports a metric, those of histograms included."""
+    from podstrat.webhook.metrics import Metrics
+
+    body, _ = Metrics("0").exposition()
+    kinds = dict(re.findall(r"^# TYPE (\S+) (\S+)", body.decode(), re.MULTILINE))
+    parts = ("_bucket", "_count", "_sum")
+    return set(kinds) | {name + part for name, kind in kinds.items() if kind == "histogram" for part in parts}
+
+
+APISERVER = {
+    "apiserver_admission_webhook_admission_duration_seconds_bucket",
+    "apiserver_admission_webhook_fail_open_count",
+    "apiserver_admission_webhook_rejection_count",
+    "apiserver_admission_match_condition_evaluation_errors_total",
+}
+"""What kube-apiserver exports about webhooks, since 1.27."""
+
+
+def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
+    (dashboard,) = json.loads("[" + pick("monitoring", "ConfigMap")["data"]["dashboard.json"] + "]")
+    queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    used = {name for query in queries for name in re.findall(r"\b(?:podstrat|apiserver)_\w+", query)}
+    assert used <= exported() | APISERVER
+    # And shows all that there is to show.
+    bare = {re.sub(r"_(bucket|count|sum)$", "", name) for name in used}
+    left_out = {"build_info", "certificate_files_usable", "certificate_published", "certificate_rotations_total"}
+    left_out |= {"certificate_reloads_total"}
+    assert {name.removeprefix("podstrat_webhook_") for name in exported() if not name.endswith(("_bucket", "_count", "_sum"))} - {
+        name.removeprefix("podstrat_webhook_") for name in bare
+    } == left_out
+    assert len({panel["id"] for panel in dashboard["panels"]}) == len(dashboard["panels"])
+
+
+def test_every_alert_has_an_entry_in_the_runbook() -> None:
+    page = (MANIFESTS.parent / "docs" / "runbook.md").read_text()
+    alerts = [rule for group in pick("monitoring", "PrometheusRule")["spec"]["groups"] for rule in group["rules"]]
+    assert re.findall(r"^## (Podstrat\w+)$", page, re.MULTILINE) == [alert["alert"] for alert in alerts]
+    for alert in alerts:
+        assert alert["annotations"]["runbook"] == f"docs/runbook.md#{alert['alert'].lower()}"
+
+
+def test_most_reviews_are_faster_than_the_smallest_buckets_of_the_server() -> None:
+    from podstrat.webhook.metrics import BUCKETS
+
+    assert [bucket for bucket in BUCKETS if bucket < 0.005] == [0.0005, 0.001, 0.0025]

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from podstrat.install import objects
-from tests.manifests.conftest import ACCOUNT, INSTALLER, World
+from tests.manifests.conftest import ACCOUNT, INSTALLER, POD, World
 from tests.manifests.proxy import Call
 from tests.manifests.replicas import Keepers, until
-from tests.manifests.rights import Right, allowed, wanted
-from tests.manifests.test_install import MUTATING, VALIDATING
+from tests.manifests.rights import Right, allowed, held, wanted
+from tests.manifests.test_install import MUTATING, SECRET, VALIDATING
 
 ACCESS = "rbac.authorization.k8s.io"
 # An authority that is old as soon as it is made: one succession follows another.
@@ -47,8 +45,12 @@ def roles(overlay: str) -> list[dict[str, Any]]:
 
 def test_the_webhook_may_renew_its_certificates_and_no_more(world: World, tmp_path: Path) -> None:
     keepers = Keepers(world.admin, world.account, tmp_path, **IN_HASTE)
+    # A release for which both configurations have entries.
+    world.proxy.version = "1.32"
     with keepers:
         world.command("install")
+        assert world.send("DELETE", SECRET)[0] == 200
+        until(lambda: world.get(SECRET))
         # A whole succession while there are configurations to publish it in.
         keepers.steps.clear()
         until(lambda: {"introduce", "note", "switch"} <= set(keepers.steps[1:]))
@@ -56,24 +58,33 @@ def test_the_webhook_may_renew_its_certificates_and_no_more(world: World, tmp_pa
     rights = allowed(roles("production"))
     assert len(rights) == len(set(rights))
     assert set(rights) == asked(world.calls(ACCOUNT))
-    # What is not allowed is only tried when the Secret or the Lease is gone: nobody but the installer makes them.
+    # What is not allowed is only tried when the Lease is gone: nobody but the installer makes it.
     assert {call.method for call in world.calls(ACCOUNT) if call.code == 403} <= {"POST"}
     # A Role is for one namespace.
     paths = [call.path for call in world.calls(ACCOUNT) if "/namespaces/" in call.path]
     assert all("/namespaces/podstrat-system/" in path for path in paths)
-    assert roles("cert-manager") == []
+    # With cert-manager there is no right to any Secret.
+    assert {right.resource for right in allowed(roles("cert-manager"))} & {"secrets"} == set()
 
 
 def test_whoever_installs_may_do_that_and_no_more(kept: World) -> None:
     kept.proxy.groups = ("cert-manager.io/v1", "monitoring.coreos.com/v1")
     kept.enforce({INSTALLER: allowed(roles("installer"))})
+    # A release for which every entry is needed; and a webhook of somebody else, for the linter.
+    kept.proxy.version = "1.32"
+    theirs = {"name": "a.b.c", "sideEffects": "None", "admissionReviewVersions": ["v1"]}
+    theirs |= {"clientConfig": {"service": {"namespace": "default", "name": "theirs"}}}
+    body = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingWebhookConfiguration", "webhooks": [theirs]}
+    assert kept.send("POST", MUTATING.rpartition("/")[0], {**body, "metadata": {"name": "theirs"}})[0] == 201
     kept.command("install", "--dry-run")
     kept.command("install")
     kept.command("install")
-    kept.command("status")
+    kept.send("POST", "/api/v1/namespaces/default/pods", POD)
+    kept.command("status", code=None)
+    kept.command("lint", "--live", code=None)
     with _Injector(kept):
         kept.command("install", "--overlay", "cert-manager")
-    kept.command("status", code=1)
+    kept.command("status", code=None)
     kept.command("install", "--overlay", "development", "--no-monitoring")
     kept.command("uninstall", "--dry-run")
     with _Injector(kept):
@@ -83,7 +94,7 @@ def test_whoever_installs_may_do_that_and_no_more(kept: World) -> None:
     assert kept.proxy.objects == {}
     rights = allowed(roles("installer"))
     assert len(rights) == len(set(rights))
-    assert set(rights) == asked(kept.calls(INSTALLER))
+    assert set(rights) == {held(right, rights) for right in asked(kept.calls(INSTALLER))}
     assert [call for call in kept.calls(INSTALLER) if call.code == 403] == []
 
 
@@ -108,7 +119,7 @@ class _Injector:
                 found = self._world.get(path)
                 if found is not None and objects.INJECTED in (found["metadata"].get("annotations") or {}):
                     patch = {"webhooks": objects.with_bundle(found, "Y2VydC1tYW5hZ2Vy")["webhooks"]}
-                    if found["webhooks"] != patch["webhooks"]:
+                    if (found.get("webhooks") or []) != patch["webhooks"]:
                         self._world.send("PATCH", path, patch, "application/merge-patch+json")
 
 
@@ -118,5 +129,7 @@ def test_a_right_too_many_is_noticed() -> None:
     assert wanted("POST", "/api/v1/namespaces/n/secrets") == Right("create", "", "secrets", "")
     assert wanted("GET", "/version") is None
     assert wanted("GET", "/apis/cert-manager.io/v1") is None
-    with pytest.raises(KeyError):
-        allowed([{"rules": [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]}])
+    assert allowed([{"rules": [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list"]}]}]) == [
+        Right("get", "", "secrets", "*"),
+        Right("list", "", "secrets", ""),
+    ]

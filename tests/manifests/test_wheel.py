@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import goyaml
+from podstrat import goyaml
 from podstrat.install import objects
 from podstrat.install.objects import Wanted
 from tests.manifests.conftest import World
@@ -32,12 +32,12 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(unpacked: Path, cwd: Path, *words: str) -> str:
     """The command from the unpacked wheel; where its manifests come from is told first."""
-    code = "import manifests, sys; print('#', manifests.__file__); from podstrat import cli; sys.exit(cli.main())"
+    code = "import sys; from podstrat import cli, manifests; print('#', manifests.__file__); sys.exit(cli.main())"
     environ = {**os.environ, "PYTHONPATH": str(unpacked)}
     done = subprocess.run([sys.executable, "-c", code, *words], cwd=cwd, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     first, _, rest = done.stdout.partition("\n")
-    assert first == f"# {unpacked / 'manifests' / '__init__.py'}"
+    assert first == f"# {unpacked / 'podstrat' / 'manifests' / '__init__.py'}"
     return rest
 
 
@@ -51,7 +51,7 @@ def test_installing(unpacked: Path, kept: World, tmp_path: Path) -> None:
     run(unpacked, tmp_path, "webhook", "install", "--kubeconfig", str(kept.installer))
     assert kept.left() == [objects.path(obj) for obj in objects.load(Wanted())]
     said = run(unpacked, tmp_path, "webhook", "status", "--kubeconfig", str(kept.installer)).splitlines()
-    assert len(said) == 5
+    assert len(said) == 8
     assert all(line.startswith("ok ") for line in said)
     said = run(unpacked, tmp_path, "webhook", "lint", "--live", "--kubeconfig", str(kept.admin)).splitlines()
     assert "3 valid, 0 invalid (0 errors, 0 warnings)" in said[-1]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
 import sys
-import time
+
+from tests.eventually import eventually_async
 
 PATIENCE = 60.0
 
@@ -35,11 +35,8 @@ class Child:
         return self
 
     async def until_ready(self):
-        deadline = time.monotonic() + PATIENCE
-        while not self.ready.exists():
-            assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() < deadline
-            await asyncio.sleep(0.01)
+        await eventually_async(lambda: self.process.poll() is not None or self.ready.exists(), PATIENCE)
+        assert self.process.poll() is None, self.log.read_text()
         return self.ready.read_text().split()
 
     def kill(self):

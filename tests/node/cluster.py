@@ -7,13 +7,15 @@ import itertools
 import json
 from contextlib import asynccontextmanager
 
-from node import credentials
-from node.agent import Agent
-from node.api import JSON, JSON_PATCH, Api
-from node.clock import BootClock
-from node.settings import Settings
-from node.writer import Settings as Writing
-from tests.node.world import NODE, shown
+from podstrat.kubeclient import kubeconfig
+from podstrat.kubeclient.answer import JSON, JSON_PATCH
+from podstrat.node.agent import Agent
+from podstrat.node.runtime.clock import BootClock
+from podstrat.node.server.client import Api
+from podstrat.node.server.writer import Settings as Writing
+from podstrat.node.settings import Settings
+from tests.eventually import eventually_async
+from tests.node.fixtures import NODE, shown
 
 PODS = "/api/v1/namespaces/default/pods"
 CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
@@ -21,6 +23,8 @@ MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 DRIVER = "gpu.example.com"
 _NUMBERS = itertools.count(1)
+FOREVER = 3600.0
+"""Seconds: it is the test's own time limit that ends it."""
 
 
 def unique(word):
@@ -33,7 +37,7 @@ class Cluster:
     def __init__(self, server, node=None):
         self.server = server
         self.node = node or unique("node")
-        self.api = Api(credentials.load(server.kubeconfig, {}), BootClock(), timeout=30.0)
+        self.api = Api(kubeconfig.load(server.kubeconfig), BootClock(), timeout=30.0)
 
     async def call(self, method, path, body=None, content_type=JSON, codes=(200, 201, 202)):
         answer = await self.api.request(method, path, body, content_type)
@@ -82,22 +86,32 @@ class Cluster:
 
     async def until(self, name, condition):
         """The pod, as soon as it is so."""
-        while True:
+
+        async def pod_if_so():
             pod = await self.get(name)
-            if condition(pod):
-                return pod
-            await asyncio.sleep(0.02)
+            return pod if condition(pod) else None
+
+        return await eventually_async(pod_if_so, FOREVER)
 
     async def until_gone(self, name):
-        while (await self.api.request("GET", f"{PODS}/{name}")).code != 404:
-            await asyncio.sleep(0.02)
+        async def is_gone():
+            return (await self.api.request("GET", f"{PODS}/{name}")).code == 404
+
+        await eventually_async(is_gone, FOREVER)
+
+    async def all_failed(self, url):
+        return all(each["status"]["phase"] == "Failed" for each in (await self.call("GET", url))["items"])
+
+    async def is_empty(self, url):
+        return not (await self.call("GET", url))["items"]
 
     async def until_shown(self, name, device, health, entry="claim:gpu", container="main"):
         return await self.until(name, lambda pod: health_of(pod, device, entry, container) == health)
 
-    async def events(self, name):
+    async def events(self, name, reason=None):
         answer = await self.call("GET", "/api/v1/namespaces/default/events?limit=2000")
-        return [each for each in answer["items"] if each["involvedObject"]["name"] == name]
+        found = [each for each in answer["items"] if each["involvedObject"]["name"] == name]
+        return [each for each in found if reason in (None, each["reason"])]
 
     async def fault(self, **fault):
         await self.call("POST", "/podstrat/faults", fault)
@@ -105,6 +119,9 @@ class Cluster:
     async def faults(self):
         """Those that are still to happen."""
         return (await self.call("GET", "/podstrat/faults"))["faults"]
+
+    async def faults_over(self):
+        return not await self.faults()
 
     async def no_faults(self):
         await self.call("DELETE", "/podstrat/faults")
@@ -132,15 +149,13 @@ def health_of(pod, device, entry="claim:gpu", container="main"):
 async def running(cluster, root, *, api=None, wait=True, **settings):
     """A node writer with a simulated life of pods, unless told otherwise."""
     wanted = {"simulate_lifecycle": True, "writing": Writing(pause=0.1), **settings}
-    agent = Agent(Settings(cluster.node, root, root / "state", **wanted), credentials.load(cluster.server.kubeconfig, {}))
+    agent = Agent(Settings(cluster.node, root, root / "state", **wanted), kubeconfig.load(cluster.server.kubeconfig))
     if api is not None:
         agent.api = api(agent.api)
     task = asyncio.ensure_future(agent.run())
     try:
-        while wait and not (agent.running and agent.claims.ready):
-            if task.done():
-                task.result()
-            await asyncio.sleep(0.01)
+        if wait:
+            await eventually_async(lambda: (task.done() and task.result()) or (agent.running and agent.inventory.ready))
         agent.task = task
         yield agent
     finally:

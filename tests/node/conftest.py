@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from podstrat.child import Server
+from podstrat.testing.server import Server
 from tests.node.cluster import Cluster
 
 # How long a test may take before it is given up, in seconds. Nothing waits for this; it is for tests that would wait for ever.

@@ -140,6 +140,29 @@ GROUPS = {
         111: "the kubelet's podresources does not answer",
         112: "nothing changes for an hour",
     },
+    "Beside a kubelet": {
+        113: "the kubelet shows CDI IDs",
+        114: "the kubelet hides a device that shares a CDI ID",
+        115: "the kubelet restarts while a device is unhealthy",
+        116: "a device plugin, or one of its devices, is gone",
+        117: "the kubelet's health is stale after the driver was lost",
+        118: "the writer restarts",
+        119: "the writer restarts after the pod has failed",
+        120: "the kubelet shows a change of a device plugin's device",
+        121: "driver-sim prepares by the API's claims and writes CDI specs",
+        122: "driver-sim, when the kubelet restarts or comes later",
+        123: "driver-sim: devices and instances come and go",
+        124: "reports of 100,000 devices",
+        125: "entries of claims before and after Prepare",
+        126: "a flapping device, and a pod with many events",
+        127: "a restart after an event",
+    },
+    "A simulated node": {
+        128: "capacity, Lease and heartbeats",
+        129: "a pod that cannot run there",
+        130: "resize, and pods on the host network",
+        131: "a permanent error beside a kubelet",
+    },
 }
 SCENARIOS = {number: title for rows in GROUPS.values() for number, title in rows.items()}
 

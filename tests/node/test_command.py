@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import stat
@@ -12,8 +13,11 @@ import urllib.request
 
 import pytest
 
-from node.simulator import DraDriver
 from podstrat import cli, exits
+from podstrat.node.simulator.driver import DraDriver
+from tests.eventually import eventually_async
+from tests.kubeclient import files
+from tests.kubeclient.tunnel import Tunnels
 from tests.node.child import Child
 from tests.node.cluster import health_of, running
 
@@ -31,6 +35,34 @@ async def said(*arguments):
     command = [sys.executable, "-m", "podstrat", *map(str, arguments)]
     done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
+
+
+async def test_a_kubeconfig_with_contexts_a_plugin_and_a_proxy(cluster, root):
+    """As clouds write them: the certificate comes from an exec plugin, the server is behind a proxy."""
+    config = json.loads(cluster.server.kubeconfig.read_text())
+    user, server = config["users"][0]["user"], config["clusters"][0]["cluster"]
+    host, _, port = server["server"].removeprefix("https://").partition(":")
+    pair = {"clientCertificateData": "client-certificate-data", "clientKeyData": "client-key-data"}
+    status = {name: base64.b64decode(user[key]).decode() for name, key in pair.items()}
+    env = {"COUNT": str(root / "count"), "STATUS": json.dumps(status)}
+    files.plugin(root, files.PRINT)
+    plugin = {
+        "apiVersion": "client.authentication.k8s.io/v1beta1",
+        "command": "./plugin",
+        "env": [{"name": name, "value": value} for name, value in env.items()],
+    }
+    with Tunnels(redirect=(host, int(port))) as proxy:
+        far = {**server, "server": "https://cluster.invalid", "tls-server-name": "localhost", "proxy-url": proxy.url}
+        made = files.config({"exec": plugin}, far)
+        made["contexts"].append({"name": "elsewhere", "context": {"cluster": "none", "user": "none"}})
+        made["current-context"] = "elsewhere"
+        options = ("--kubeconfig", str(files.write(root / "config", made)), "--context", "here")
+        async with DraDriver(root, pool=cluster.node, devices=1), Child(cluster, root, *LIFE, *options) as child:
+            name = await train(cluster)
+            await cluster.until_shown(name, cluster.id("gpu-0"), "Healthy")
+            assert (await child.until_ready())[0] == "owner"
+        assert set(proxy.asked) == {"CONNECT cluster.invalid:443"}
+    assert len((root / "count").read_text().splitlines()) == 1
 
 
 async def test_it_runs_and_tells(cluster, root):
@@ -91,11 +123,11 @@ async def test_a_second_one_on_the_same_node_is_refused(cluster, root):
         assert await asyncio.to_thread(second.process.wait) == exits.USAGE
         last = second.log.read_text().splitlines()[-1]
         pid = child.process.pid
-        assert last == f"podstrat: {child.state}/lock: a node writer runs already for {cluster.node} (process {pid})"
+        assert last == f"podstrat: {child.state}/lock: another node writer is running for {cluster.node} (process {pid})"
         elsewhere = Child(cluster, root, *LIFE, "--state-dir", str(root / "other")).start()
         assert await asyncio.to_thread(elsewhere.process.wait) == exits.USAGE
         last = elsewhere.log.read_text().splitlines()[-1]
-        assert last == f"podstrat: {root}/other/lock: a node writer runs already for {cluster.node}"
+        assert last == f"podstrat: {root}/other/lock: another node writer is running for {cluster.node}"
         assert child.process.poll() is None
     async with Child(cluster, root, *LIFE):
         pass  # the lock goes with the process
@@ -111,8 +143,7 @@ async def test_sigterm_during_writes(cluster, root):
             await cluster.until(name, lambda pod: pod["status"]["phase"] == "Running")
             await cluster.fault(method="PATCH", resource="pods", name=name, hang=1)
             driver.set("gpu-0", "Unhealthy", "XID 79")
-            while await cluster.faults():
-                await asyncio.sleep(0.02)
+            await eventually_async(cluster.faults_over)
             assert await asyncio.to_thread(child.stop) == exits.OK
         found = await cluster.get(name)
         assert health_of(found, cluster.id("gpu-0")) == "Unhealthy"
@@ -129,8 +160,7 @@ async def test_a_write_that_does_not_end_is_abandoned(cluster, root):
             await cluster.until(name, lambda pod: pod["status"]["phase"] == "Running")
             await cluster.fault(method="PATCH", resource="pods", name=name, hang=2)
             driver.set("gpu-0", "Unhealthy", "XID 79")
-            while await cluster.faults():
-                await asyncio.sleep(0.02)
+            await eventually_async(cluster.faults_over)
         assert agent.writer.backlog() <= 1
         await cluster.no_faults()
         # The server may still come to do what it was asked. It is not asked again, and not for Unknown.
@@ -158,9 +188,11 @@ async def test_a_simulated_driver_from_the_command(cluster, root):
     [
         pytest.param(["--feature-gates", "Nonsense=true"], "unknown feature gate Nonsense", id="unknown-gate"),
         pytest.param(["--feature-gates", "NodeHealth"], "--feature-gates: missing bool value for NodeHealth", id="no-value"),
-        pytest.param(["--metrics", "here"], "--metrics: 'here' is no HOST:PORT", id="metrics"),
+        pytest.param(["--metrics", "here"], "--metrics: 'here' is not HOST:PORT", id="metrics"),
         pytest.param(["--kubeconfig", "/nowhere"], "/nowhere: No such file or directory", id="kubeconfig"),
-        pytest.param(["--role", "beside-kubelet", "--simulate-lifecycle"], "does not go with --role beside-kubelet", id="roles"),
+        pytest.param(
+            ["--role", "beside-kubelet", "--simulate-lifecycle"], "cannot be combined with --role beside-kubelet", id="roles"
+        ),
     ],
 )
 def test_wrong_arguments(api_server, root, capsys, arguments, text):

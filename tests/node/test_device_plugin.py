@@ -6,19 +6,21 @@ import json
 
 import pytest
 
-from node import allocations, status
-from node.allocations import Allocations, Shortage
-from node.holdings import Held, Holding
-from node.protocols import calls, deviceplugin
-from node.protocols.serving import Refused
-from node.reports import NOT_KNOWN, Closed, Device, Reading, Report, Unregistered, Verdict
-from node.simulator import DevicePlugin
-from tests.node.world import ENGINE, Listening, Scene, pod
+from podstrat.node.drivers.protocols import calls, deviceplugin
+from podstrat.node.drivers.protocols.serving import Refused
+from podstrat.node.model import NOT_KNOWN, Closed, Device, Reading, Report, Unregistered, Verdict
+from podstrat.node.simulator import cdi
+from podstrat.node.simulator.driver import DevicePlugin
+from podstrat.node.state import allocations
+from podstrat.node.state.allocations import Allocations, Shortage
+from podstrat.node.state.devices import Held, Holding
+from podstrat.node.status import patch
+from tests.node.fixtures import ENGINE, Listening, NodeHarness, pod
 
 GPU = "example.com/gpu"
 
 
-class PluginScene(Scene):
+class PluginScene(NodeHarness):
     def __init__(self, root, **more):
         super().__init__(root, device_plugins=root / "device-plugins", **more)
 
@@ -33,16 +35,16 @@ class PluginScene(Scene):
 
 @pytest.mark.scenario(45)
 async def test_the_status_follows_the_plugin(root):
-    async with PluginScene(root) as scene, DevicePlugin(root) as plugin:
-        uid = scene.train({GPU: ["gpu-0", "gpu-1"]})
-        await scene.until(lambda: scene.shown(uid) == {GPU: {"gpu-0": "Healthy", "gpu-1": "Healthy"}})
+    async with PluginScene(root) as harness, DevicePlugin(root) as plugin:
+        uid = harness.train({GPU: ["gpu-0", "gpu-1"]})
+        await harness.until(lambda: harness.shown(uid) == {GPU: {"gpu-0": "Healthy", "gpu-1": "Healthy"}})
         plugin.set("gpu-1", "Unhealthy")
-        await scene.until_shown(uid, GPU, "gpu-1", "Unhealthy")
+        await harness.until_shown(uid, GPU, "gpu-1", "Unhealthy")
         plugin.set("gpu-1", "Healthy")
-        await scene.until_shown(uid, GPU, "gpu-1", "Healthy")
-        scene.clock.advance(100_000)
+        await harness.until_shown(uid, GPU, "gpu-1", "Healthy")
+        harness.clock.advance(100_000)
         plugin.set("gpu-0", "Unhealthy")
-        await scene.until(lambda: scene.shown(uid) == {GPU: {"gpu-0": "Unhealthy", "gpu-1": "Healthy"}})
+        await harness.until(lambda: harness.shown(uid) == {GPU: {"gpu-0": "Unhealthy", "gpu-1": "Healthy"}})
 
 
 @pytest.mark.scenario(46)
@@ -52,46 +54,46 @@ async def test_the_status_follows_the_plugin(root):
 )
 async def test_only_healthy_is_healthy(root, text, shown):
     devices = [Reading("", "gpu-0", text), Reading("", "gpu-1", "Healthy")]
-    async with PluginScene(root) as scene, DevicePlugin(root, devices=devices):
-        uid = scene.train({GPU: ["gpu-0", "gpu-1"]})
-        await scene.until_shown(uid, GPU, "gpu-1", "Healthy")
-        assert scene.shown(uid)[GPU]["gpu-0"] == shown
+    async with PluginScene(root) as harness, DevicePlugin(root, devices=devices):
+        uid = harness.train({GPU: ["gpu-0", "gpu-1"]})
+        await harness.until_shown(uid, GPU, "gpu-1", "Healthy")
+        assert harness.shown(uid)[GPU]["gpu-0"] == shown
 
 
 @pytest.mark.scenario(47)
 async def test_a_device_that_disappears_is_unknown_until_it_returns(root):
-    async with PluginScene(root) as scene, DevicePlugin(root) as plugin:
-        uid = scene.train({GPU: ["gpu-0"]})
-        await scene.until_shown(uid, GPU, "gpu-0", "Healthy")
+    async with PluginScene(root) as harness, DevicePlugin(root) as plugin:
+        uid = harness.train({GPU: ["gpu-0"]})
+        await harness.until_shown(uid, GPU, "gpu-0", "Healthy")
         plugin.remove("gpu-0")
-        await scene.until_shown(uid, GPU, "gpu-0", "Unknown")
+        await harness.until_shown(uid, GPU, "gpu-0", "Unknown")
         plugin.devices["gpu-0"] = Reading("", "gpu-0", "Unhealthy")
         plugin.tell()
-        await scene.until_shown(uid, GPU, "gpu-0", "Unhealthy")
+        await harness.until_shown(uid, GPU, "gpu-0", "Unhealthy")
 
 
 @pytest.mark.scenario(48)
 async def test_when_the_stream_ends_all_devices_are_unknown(root):
-    async with PluginScene(root) as scene, DevicePlugin(root) as plugin:
-        first, second = scene.train({GPU: ["gpu-0"]}), scene.train({GPU: ["gpu-1"]}, name="other")
-        await scene.until_shown(second, GPU, "gpu-1", "Healthy")
+    async with PluginScene(root) as harness, DevicePlugin(root) as plugin:
+        first, second = harness.train({GPU: ["gpu-0"]}), harness.train({GPU: ["gpu-1"]}, name="other")
+        await harness.until_shown(second, GPU, "gpu-1", "Healthy")
         plugin.end_streams()
-        await scene.until_shown(first, GPU, "gpu-0", "Unknown")
-        await scene.until_shown(second, GPU, "gpu-1", "Unknown")
+        await harness.until_shown(first, GPU, "gpu-0", "Unknown")
+        await harness.until_shown(second, GPU, "gpu-1", "Unknown")
 
 
 @pytest.mark.scenario(49)
 async def test_a_plugin_that_registers_again_is_one_write_for_each_pod(root):
-    async with PluginScene(root) as scene:
+    async with PluginScene(root) as harness:
         async with DevicePlugin(root):
-            uid = scene.train({GPU: ["gpu-0", "gpu-1"]})
-            await scene.until_shown(uid, GPU, "gpu-0", "Healthy")
-        await scene.until_shown(uid, GPU, "gpu-0", "Unknown")
-        writes = scene.writes[uid]
+            uid = harness.train({GPU: ["gpu-0", "gpu-1"]})
+            await harness.until_shown(uid, GPU, "gpu-0", "Healthy")
+        await harness.until_shown(uid, GPU, "gpu-0", "Unknown")
+        writes = harness.writes[uid]
         async with DevicePlugin(root):
-            await scene.until_shown(uid, GPU, "gpu-0", "Healthy")
-            assert scene.writes[uid] == writes + 1
-            assert len(scene.drivers.registered()) == 1
+            await harness.until_shown(uid, GPU, "gpu-0", "Healthy")
+            assert harness.writes[uid] == writes + 1
+            assert len(harness.drivers.registered()) == 1
 
 
 async def test_a_plugin_that_went_away_is_unregistered_at_the_next_look(root):
@@ -116,39 +118,39 @@ async def test_a_stream_that_breaks_is_opened_again_while_the_socket_is_there(ro
 @pytest.mark.scenario(50)
 async def test_one_id_under_two_resources_is_two_devices(root):
     other = "example.com/gpu.shared"
-    async with PluginScene(root) as scene, DevicePlugin(root) as plugin, DevicePlugin(root, other) as shared:
-        uid = scene.train({GPU: ["gpu-0"], other: ["gpu-0"]})
-        await scene.until(lambda: scene.shown(uid) == {GPU: {"gpu-0": "Healthy"}, other: {"gpu-0": "Healthy"}})
+    async with PluginScene(root) as harness, DevicePlugin(root) as plugin, DevicePlugin(root, other) as shared:
+        uid = harness.train({GPU: ["gpu-0"], other: ["gpu-0"]})
+        await harness.until(lambda: harness.shown(uid) == {GPU: {"gpu-0": "Healthy"}, other: {"gpu-0": "Healthy"}})
         shared.set("gpu-0", "Unhealthy")
-        await scene.until(lambda: scene.shown(uid) == {GPU: {"gpu-0": "Healthy"}, other: {"gpu-0": "Unhealthy"}})
+        await harness.until(lambda: harness.shown(uid) == {GPU: {"gpu-0": "Healthy"}, other: {"gpu-0": "Unhealthy"}})
         plugin.end_streams()
-        await scene.until(lambda: scene.shown(uid) == {GPU: {"gpu-0": "Unknown"}, other: {"gpu-0": "Unhealthy"}})
+        await harness.until(lambda: harness.shown(uid) == {GPU: {"gpu-0": "Unknown"}, other: {"gpu-0": "Unhealthy"}})
 
 
 @pytest.mark.scenario(51)
 async def test_a_device_on_two_numa_nodes_is_one_entry(root):
-    async with PluginScene(root) as scene:
+    async with PluginScene(root) as harness:
         plugin = DevicePlugin(root)
         plugin.numa["gpu-0"] = (0, 1)
         async with plugin:
-            uid = scene.train({GPU: ["gpu-0", "gpu-0"]})
-            await scene.until(lambda: scene.shown(uid) == {GPU: {"gpu-0": "Healthy"}})
+            uid = harness.train({GPU: ["gpu-0", "gpu-0"]})
+            await harness.until(lambda: harness.shown(uid) == {GPU: {"gpu-0": "Healthy"}})
 
 
 @pytest.mark.scenario(52)
 async def test_five_thousand_devices_of_one_container_are_taken_in_a_stable_order(root):
     ids = [f"gpu-{number}" for number in range(5000)]
-    async with PluginScene(root) as scene, DevicePlugin(root, devices=5000) as plugin:
-        uid = scene.train({GPU: ids})
-        await scene.until_shown(uid, GPU, "gpu-0", "Healthy")
-        (entry,) = scene.pods[uid]["status"]["containerStatuses"][0]["allocatedResourcesStatus"]
+    async with PluginScene(root) as harness, DevicePlugin(root, devices=5000) as plugin:
+        uid = harness.train({GPU: ids})
+        await harness.until_shown(uid, GPU, "gpu-0", "Healthy")
+        (entry,) = harness.pods[uid]["status"]["containerStatuses"][0]["allocatedResourcesStatus"]
         assert [each["resourceID"] for each in entry["resources"]] == sorted(ids)
-        writes = scene.writes[uid]
+        writes = harness.writes[uid]
         plugin.devices = dict(reversed(plugin.devices.items()))
         plugin.tell()
         plugin.set("gpu-4999", "Unhealthy")
-        await scene.until_shown(uid, GPU, "gpu-4999", "Unhealthy")
-        assert scene.writes[uid] == writes + 1
+        await harness.until_shown(uid, GPU, "gpu-4999", "Unhealthy")
+        assert harness.writes[uid] == writes + 1
 
 
 @pytest.mark.scenario(52)
@@ -167,7 +169,7 @@ def test_a_status_never_becomes_too_large_and_the_bad_devices_are_shown_first(co
     verdicts = {device: Verdict("Healthy", message) for device in devices}
     verdicts[devices[-1]] = Verdict("Unhealthy", message)
     held = [Holding("main", GPU, tuple(map(Held, devices)))]
-    ((entry,),) = status.wanted(held, verdicts, status.Settings()).values()
+    ((entry,),) = patch.entries(held, verdicts, patch.Settings()).values()
     resources = entry["resources"]
     assert len(json.dumps(entry)) <= 600 * 1024
     assert len(resources) == shown or (shown is None and 5000 < len(resources) < 20000)
@@ -178,42 +180,44 @@ def test_a_status_never_becomes_too_large_and_the_bad_devices_are_shown_first(co
 
 @pytest.mark.scenario(53)
 async def test_of_two_plugins_for_one_resource_the_newest_is_believed_and_neither_takes_the_other_down(root):
-    async with PluginScene(root) as scene, DevicePlugin(root, instance="a") as old:
-        uid = scene.train({GPU: ["gpu-0"]})
-        await scene.until_shown(uid, GPU, "gpu-0", "Healthy")
+    async with PluginScene(root) as harness, DevicePlugin(root, instance="a") as old:
+        uid = harness.train({GPU: ["gpu-0"]})
+        await harness.until_shown(uid, GPU, "gpu-0", "Healthy")
         async with DevicePlugin(root, instance="b", devices=[Reading("", "gpu-0", "Unhealthy")]):
-            await scene.until_shown(uid, GPU, "gpu-0", "Unhealthy")
+            await harness.until_shown(uid, GPU, "gpu-0", "Unhealthy")
             old.tell()
-        await scene.until_shown(uid, GPU, "gpu-0", "Healthy")
+        await harness.until_shown(uid, GPU, "gpu-0", "Healthy")
         async with DevicePlugin(root, instance="c", devices=[Reading("", "gpu-0", "Unhealthy")]) as new:
-            await scene.until_shown(uid, GPU, "gpu-0", "Unhealthy")
-            writes = scene.writes[uid]
+            await harness.until_shown(uid, GPU, "gpu-0", "Unhealthy")
+            writes = harness.writes[uid]
             await old.stop()
             new.set("gpu-0", "Healthy")
-            await scene.until_shown(uid, GPU, "gpu-0", "Healthy")
-            assert scene.writes[uid] == writes + 1
+            await harness.until_shown(uid, GPU, "gpu-0", "Healthy")
+            assert harness.writes[uid] == writes + 1
 
 
 # The calls
 
 
 async def test_the_plugins_other_calls(root):
-    async with Listening(root, device_plugins=root / "device-plugins") as node, DevicePlugin(root, devices=4) as plugin:
+    names = ("gpu-0", "gpu-1", "gpu-2", "null")  # of these only the last one has a device node
+    made = DevicePlugin(root, devices=[Reading("", name, "Healthy") for name in names], specs=cdi.Folder(root / "cdi"))
+    async with Listening(root, device_plugins=root / "device-plugins") as node, made as plugin:
         await node.events.until(Report)
         socket = node.drivers.newest(GPU).endpoint
         assert await deviceplugin.options(socket, 30.0) == deviceplugin.Options(False, True)
         assert await deviceplugin.preferred(socket, ["gpu-0", "gpu-1", "gpu-2"], ["gpu-0"], 2, 30.0) == ("gpu-0", "gpu-2")
-        first, second = await deviceplugin.allocate(socket, [["gpu-0", "gpu-1"], ["gpu-2"]], 30.0)
+        first, second = await deviceplugin.allocate(socket, [["gpu-0", "null"], ["gpu-2"]], 30.0)
         assert first == deviceplugin.Given(
-            {"DEVICES": "gpu-0,gpu-1"},
+            {"DEVICES": "gpu-0,null"},
             (),
-            (("/dev/gpu-0", "/dev/gpu-0", "rw"), ("/dev/gpu-1", "/dev/gpu-1", "rw")),
+            (("/dev/null", "/dev/null", "rw"),),
             {},
-            ("example.com/gpu=gpu-0", "example.com/gpu=gpu-1"),
+            ("example.com/gpu=gpu-0", "example.com/gpu=null"),
         )
         assert second.cdi_devices == ("example.com/gpu=gpu-2",)
         await deviceplugin.pre_start(socket, ["gpu-0"])
-        assert plugin.allocated == [("gpu-0", "gpu-1"), ("gpu-2",)]
+        assert plugin.allocated == [("gpu-0", "null"), ("gpu-2",)]
         plugin.trouble["Allocate"] = Refused("RESOURCE_EXHAUSTED", "none left")
         with pytest.raises(calls.CallFailed, match=r"none left \(RESOURCE_EXHAUSTED\)"):
             await deviceplugin.allocate(socket, [["gpu-0"]], 30.0)
@@ -257,7 +261,7 @@ def test_the_engine_takes_what_the_status_says_of_a_device_plugin():
     made = pod(containers=[{"name": "main", "resources": {"limits": {GPU: "1"}, "requests": {GPU: "1"}}}])
     held = [Holding("main", GPU, (Held(Device(GPU, "", "GPU-1")),))]
     outcome = ENGINE.patch(
-        status.patch(made, held, {Device(GPU, "", "GPU-1"): NOT_KNOWN}, status.Settings()),
+        patch.guarded(made, held, {Device(GPU, "", "GPU-1"): NOT_KNOWN}, patch.Settings()),
         made,
         type="json",
         subresource="status",

@@ -11,12 +11,12 @@ import sys
 
 import pytest
 
-from node import health, transitions
-from node.generated import health_pb2
-from node.protocols import streams
-from node.reports import Closed, Note, Reading, Registered, Report, Session, Silent, Unregistered
-from node.simulator import DraDriver
-from tests.node.world import NODE, Listening, Scene, claim, gpu, pod
+from podstrat.node.drivers.generated import health_pb2
+from podstrat.node.drivers.protocols import streams
+from podstrat.node.model import Closed, Note, Reading, Registered, Report, Session, Silent, Unregistered
+from podstrat.node.simulator.driver import DraDriver
+from podstrat.node.state import health, transitions
+from tests.node.fixtures import NODE, Listening, NodeHarness, claim, gpu, pod
 
 NAME = "claim:gpu"
 GPU = [f"gpu.example.com/{NODE}/gpu-{number}" for number in range(10)]
@@ -26,58 +26,58 @@ def says(number, health="Healthy", message="", timeout=None):
     return Reading(NODE, f"gpu-{number}", health, message, timeout)
 
 
-def train(scene, *devices, name="train"):
+def train(harness, *devices, name="train"):
     made = pod(name, claims=["gpu"])
-    return scene.add(made, claim(f"{name}-gpu", devices or ("gpu-0",), made))
+    return harness.add(made, claim(f"{name}-gpu", devices or ("gpu-0",), made))
 
 
-async def shows(scene, uid, *healths):
+async def shows(harness, uid, *healths):
     """Waits until the pod shows this for gpu-0 and on."""
-    await scene.until(lambda: [scene.shown(uid)[NAME].get(device) for device in GPU[: len(healths)]] == list(healths))
+    await harness.until(lambda: [harness.shown(uid)[NAME].get(device) for device in GPU[: len(healths)]] == list(healths))
 
 
 @pytest.mark.scenario(17)
 async def test_the_first_report_is_one_write_for_each_pod(root):
-    async with DraDriver(root) as driver, Scene(root) as scene:
-        await scene.until(lambda: scene.changed)
-        first, second = train(scene, "gpu-0", "gpu-1"), train(scene, "gpu-2", name="other")
-        await shows(scene, first, "Healthy", "Healthy")
-        assert scene.shown(second) == {NAME: {GPU[2]: "Healthy"}}
-        assert scene.writes == {first: 1, second: 1}
+    async with DraDriver(root) as driver, NodeHarness(root) as harness:
+        await harness.until(lambda: harness.changed)
+        first, second = train(harness, "gpu-0", "gpu-1"), train(harness, "gpu-2", name="other")
+        await shows(harness, first, "Healthy", "Healthy")
+        assert harness.shown(second) == {NAME: {GPU[2]: "Healthy"}}
+        assert harness.writes == {first: 1, second: 1}
         assert driver.audience.opened == 1
 
 
 @pytest.mark.scenario(18)
 async def test_unhealthy_and_healthy_again_are_two_writes(root):
-    async with DraDriver(root) as driver, Scene(root) as scene:
-        await scene.until(lambda: scene.changed)
-        uid = train(scene)
-        before = scene.writes[uid]
+    async with DraDriver(root) as driver, NodeHarness(root) as harness:
+        await harness.until(lambda: harness.changed)
+        uid = train(harness)
+        before = harness.writes[uid]
         driver.set("gpu-0", "Unhealthy", "XID 79: fallen off the bus")
-        await shows(scene, uid, ("Unhealthy", "XID 79: fallen off the bus"))
-        scene.clock.advance(10.0)
+        await shows(harness, uid, ("Unhealthy", "XID 79: fallen off the bus"))
+        harness.clock.advance(10.0)
         driver.set("gpu-0", "Healthy")
-        await shows(scene, uid, "Healthy")
-        assert scene.writes[uid] == before + 2
+        await shows(harness, uid, "Healthy")
+        assert harness.writes[uid] == before + 2
 
 
 @pytest.mark.scenario(19)
 async def test_a_hundred_flaps_end_in_the_last_state_with_one_pair_of_events(root):
-    async with DraDriver(root) as driver, Scene(root) as scene:
-        await scene.until(lambda: scene.changed)
-        uid = train(scene)
+    async with DraDriver(root) as driver, NodeHarness(root) as harness:
+        await harness.until(lambda: harness.changed)
+        uid = train(harness)
         events = transitions.Transitions()
-        events.see(uid, scene.claims.share(uid, scene.clock.now()).verdicts, scene.clock.now())
+        events.see(uid, harness.claims.share(uid, harness.clock.now()).verdicts, harness.clock.now())
         for flap in range(100):
             driver.set("gpu-0", "Healthy" if flap % 2 else "Unhealthy", f"flap {flap}")
-            await shows(scene, uid, ("Healthy" if flap % 2 else "Unhealthy", f"flap {flap}"))
-            events.see(uid, scene.claims.share(uid, scene.clock.now()).verdicts, scene.clock.now())
-            scene.clock.advance(0.01)
-        await shows(scene, uid, ("Healthy", "flap 99"))
-        assert not events.due(scene.clock.now())
-        scene.clock.advance(1.5)
-        assert [event.reason for event in events.due(scene.clock.now())] == ["DeviceUnhealthy", "DeviceRecovered"]
-        assert not events.due(scene.clock.now() + 1000)
+            await shows(harness, uid, ("Healthy" if flap % 2 else "Unhealthy", f"flap {flap}"))
+            events.see(uid, harness.claims.share(uid, harness.clock.now()).verdicts, harness.clock.now())
+            harness.clock.advance(0.01)
+        await shows(harness, uid, ("Healthy", "flap 99"))
+        assert not events.due(harness.clock.now())
+        harness.clock.advance(1.5)
+        assert [event.reason for event in events.due(harness.clock.now())] == ["DeviceUnhealthy", "DeviceRecovered"]
+        assert not events.due(harness.clock.now() + 1000)
 
 
 def test_what_is_to_be_written_is_a_set_however_often_it_is_said():
@@ -95,7 +95,16 @@ class Process:
     """The simulated driver as a process of its own."""
 
     def __init__(self, root, *arguments):
-        command = [sys.executable, "-m", "node.simulation", "--root", str(root), "--driver", "gpu.example.com", *arguments]
+        command = [
+            sys.executable,
+            "-m",
+            "podstrat.node.simulator.command",
+            "--root",
+            str(root),
+            "--driver",
+            "gpu.example.com",
+            *arguments,
+        ]
         self.running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.running.stdout.readline() == "ready\n"
 
@@ -119,19 +128,19 @@ class Process:
 @pytest.mark.scenario(20)
 async def test_a_driver_that_is_killed_leaves_its_devices_unknown_at_once_and_is_tried_again(root):
     with Process(root) as driver:
-        async with Scene(root) as scene:
-            uid = train(scene)
-            await shows(scene, uid, "Healthy")
+        async with NodeHarness(root) as harness:
+            uid = train(harness)
+            await shows(harness, uid, "Healthy")
             driver.kill()
-            await shows(scene, uid, "Unknown")
-            assert scene.clock.now() == 1000.0
-            assert [each.driver for each in scene.drivers.registered()] == ["gpu.example.com"]
+            await shows(harness, uid, "Unknown")
+            assert harness.clock.now() == 1000.0
+            assert [each.driver for each in harness.drivers.registered()] == ["gpu.example.com"]
             # Another one takes over the socket of the service; the registration socket is still the old, deserted one.
             again = DraDriver(root)
             again.socket.unlink()
             await again._serve(again.socket, {streams.V1.method: again._watch(streams.V1)})
-            scene.clock.advance(0.5)
-            await shows(scene, uid, "Healthy")
+            harness.clock.advance(0.5)
+            await shows(harness, uid, "Healthy")
             await again.stop()
 
 
@@ -150,79 +159,79 @@ async def test_a_driver_that_stops_cleanly_leaves_its_devices_unknown_and_is_not
 
 @pytest.mark.scenario(21)
 async def test_a_driver_that_stops_cleanly_is_unknown_in_the_status_at_once(root):
-    async with DraDriver(root) as driver, Scene(root) as scene:
-        uid = train(scene)
-        await shows(scene, uid, "Healthy")
+    async with DraDriver(root) as driver, NodeHarness(root) as harness:
+        uid = train(harness)
+        await shows(harness, uid, "Healthy")
         await driver.stop()
-        await shows(scene, uid, "Unknown")
-        assert scene.clock.now() == 1000.0
+        await shows(harness, uid, "Unknown")
+        assert harness.clock.now() == 1000.0
 
 
 @pytest.mark.scenario(22)
 async def test_a_driver_that_hangs_is_unknown_exactly_at_its_timeout(root):
-    async with DraDriver(root, devices=[says(0, timeout=20), says(1, timeout=60)]) as driver, Scene(root) as scene:
-        uid = train(scene, "gpu-0", "gpu-1")
-        await shows(scene, uid, "Healthy", "Healthy")
-        scene.clock.advance(19.999)
+    async with DraDriver(root, devices=[says(0, timeout=20), says(1, timeout=60)]) as driver, NodeHarness(root) as harness:
+        uid = train(harness, "gpu-0", "gpu-1")
+        await shows(harness, uid, "Healthy", "Healthy")
+        harness.clock.advance(19.999)
         driver.send(says(1, "Unhealthy", timeout=60))
-        await shows(scene, uid, "Healthy", "Unhealthy")
-        scene.clock.advance(0.001)
-        await shows(scene, uid, "Unknown", "Unhealthy")
+        await shows(harness, uid, "Healthy", "Unhealthy")
+        harness.clock.advance(0.001)
+        await shows(harness, uid, "Unknown", "Unhealthy")
         assert driver.audience.opened == 1
 
 
 @pytest.mark.scenario(23)
 async def test_an_empty_report_changes_nothing_before_the_timeouts(root):
-    async with DraDriver(root, devices=[says(0, timeout=20), says(1, timeout=40)]) as driver, Scene(root) as scene:
-        uid = train(scene, "gpu-0", "gpu-1")
-        await shows(scene, uid, "Healthy", "Healthy")
-        scene.clock.advance(10.0)
+    async with DraDriver(root, devices=[says(0, timeout=20), says(1, timeout=40)]) as driver, NodeHarness(root) as harness:
+        uid = train(harness, "gpu-0", "gpu-1")
+        await shows(harness, uid, "Healthy", "Healthy")
+        harness.clock.advance(10.0)
         driver.send()
         driver.send(says(1, "Unhealthy", timeout=40))
-        await shows(scene, uid, "Healthy", "Unhealthy")
-        scene.clock.advance(10.0)
-        await shows(scene, uid, "Unknown", "Unhealthy")
+        await shows(harness, uid, "Healthy", "Unhealthy")
+        harness.clock.advance(10.0)
+        await shows(harness, uid, "Unknown", "Unhealthy")
 
 
 @pytest.mark.scenario(24)
 async def test_a_device_that_is_left_out_expires_alone(root):
-    async with DraDriver(root, devices=3) as driver, Scene(root) as scene:
-        uid = train(scene, "gpu-0", "gpu-1", "gpu-2")
-        await shows(scene, uid, "Healthy", "Healthy", "Healthy")
-        scene.clock.advance(20.0)
+    async with DraDriver(root, devices=3) as driver, NodeHarness(root) as harness:
+        uid = train(harness, "gpu-0", "gpu-1", "gpu-2")
+        await shows(harness, uid, "Healthy", "Healthy", "Healthy")
+        harness.clock.advance(20.0)
         driver.send(says(0), says(2, "Unhealthy"))
-        await shows(scene, uid, "Healthy", "Healthy", "Unhealthy")
-        scene.clock.advance(10.0)
-        await shows(scene, uid, "Healthy", "Unknown", "Unhealthy")
+        await shows(harness, uid, "Healthy", "Healthy", "Unhealthy")
+        harness.clock.advance(10.0)
+        await shows(harness, uid, "Healthy", "Unknown", "Unhealthy")
 
 
 @pytest.mark.scenario(25)
 async def test_two_partial_reports_refresh_what_they_name(root):
-    async with DraDriver(root, devices=[]) as driver, Scene(root) as scene:
-        uid = train(scene, "gpu-0", "gpu-1")
+    async with DraDriver(root, devices=[]) as driver, NodeHarness(root) as harness:
+        uid = train(harness, "gpu-0", "gpu-1")
         await driver.audience.until(1)
         driver.send(says(0))
         driver.send(says(1))
-        await shows(scene, uid, "Healthy", "Healthy")
-        scene.clock.advance(20.0)
+        await shows(harness, uid, "Healthy", "Healthy")
+        harness.clock.advance(20.0)
         driver.send(says(0))
-        scene.clock.advance(10.0)
-        await shows(scene, uid, "Healthy", "Unknown")
+        harness.clock.advance(10.0)
+        await shows(harness, uid, "Healthy", "Unknown")
         driver.send(says(1, "Unhealthy"))
-        await shows(scene, uid, "Healthy", "Unhealthy")
+        await shows(harness, uid, "Healthy", "Unhealthy")
 
 
 @pytest.mark.scenario(26)
 async def test_each_device_has_its_own_deadline(root):
-    async with DraDriver(root, devices=[says(0, timeout=5), says(1, timeout=300)]), Scene(root) as scene:
-        uid = train(scene, "gpu-0", "gpu-1")
-        await shows(scene, uid, "Healthy", "Healthy")
-        scene.clock.advance(5.0)
-        await shows(scene, uid, "Unknown", "Healthy")
-        scene.clock.advance(294.0)
-        assert scene.health.look(gpu(1), scene.clock.now()).health == "Healthy"
-        scene.clock.advance(1.0)
-        await shows(scene, uid, "Unknown", "Unknown")
+    async with DraDriver(root, devices=[says(0, timeout=5), says(1, timeout=300)]), NodeHarness(root) as harness:
+        uid = train(harness, "gpu-0", "gpu-1")
+        await shows(harness, uid, "Healthy", "Healthy")
+        harness.clock.advance(5.0)
+        await shows(harness, uid, "Unknown", "Healthy")
+        harness.clock.advance(294.0)
+        assert harness.health.look(gpu(1), harness.clock.now()).health == "Healthy"
+        harness.clock.advance(1.0)
+        await shows(harness, uid, "Unknown", "Unknown")
 
 
 @pytest.mark.scenario(28)
@@ -231,12 +240,12 @@ async def test_the_drivers_own_time_has_no_say(root, time):
     message = health_pb2.NodeWatchResourcesResponse()
     device = message.devices.add(health=health_pb2.HEALTHY, last_updated_time=time, health_check_timeout_seconds=20)
     device.device.pool_name, device.device.device_name = NODE.encode(), b"gpu-0"
-    async with DraDriver(root, devices=[]) as driver, Scene(root) as scene:
-        uid = train(scene)
+    async with DraDriver(root, devices=[]) as driver, NodeHarness(root) as harness:
+        uid = train(harness)
         await driver.audience.until(1)
         driver.audience.send(message)
-        await shows(scene, uid, "Healthy")
-        assert scene.health.next_deadline() == scene.clock.now() + 20
+        await shows(harness, uid, "Healthy")
+        assert harness.health.next_deadline() == harness.clock.now() + 20
 
 
 @pytest.mark.scenario(29)
@@ -244,11 +253,11 @@ async def test_a_number_that_means_no_health_is_unknown(root):
     message = health_pb2.NodeWatchResourcesResponse()
     device = message.devices.add(health=7, message=b"seven")
     device.device.pool_name, device.device.device_name = NODE.encode(), b"gpu-0"
-    async with DraDriver(root) as driver, Scene(root) as scene:
-        uid = train(scene)
-        await shows(scene, uid, "Healthy")
+    async with DraDriver(root) as driver, NodeHarness(root) as harness:
+        uid = train(harness)
+        await shows(harness, uid, "Healthy")
         driver.audience.send(message)
-        await shows(scene, uid, ("Unknown", "seven"))
+        await shows(harness, uid, ("Unknown", "seven"))
 
 
 @pytest.mark.scenario(30)
@@ -268,28 +277,28 @@ async def test_devices_that_cannot_exist_are_left_out_with_one_note(root):
         device.device.pool_name, device.device.device_name = pool, name
     good = message.devices.add(health=health_pb2.UNHEALTHY)
     good.device.pool_name, good.device.device_name = b"rack/a.b/node-1", b"gpu-0"
-    async with DraDriver(root, devices=[]) as driver, Scene(root) as scene:
+    async with DraDriver(root, devices=[]) as driver, NodeHarness(root) as harness:
         await driver.audience.until(1)
         driver.audience.send(message)
         driver.audience.send(message)
-        await scene.until(lambda: scene.changed)
+        await harness.until(lambda: harness.changed)
         driver.send(says(0))
-        await scene.until(lambda: len(scene.changed) == 2)
-        assert scene.changed == [{gpu(0, pool="rack/a.b/node-1")}, {gpu(0)}]
-        assert scene.notes == ["gpu.example.com: 7 devices have names that no device can have; ignored"]
-        assert scene.health.size() == 2
+        await harness.until(lambda: len(harness.changed) == 2)
+        assert harness.changed == [{gpu(0, pool="rack/a.b/node-1")}, {gpu(0)}]
+        assert harness.notes == ["gpu.example.com: 7 devices with invalid names ignored"]
+        assert harness.health.size() == 2
 
 
 @pytest.mark.scenario(31)
 async def test_of_a_device_that_is_named_twice_the_last_counts(root):
-    async with DraDriver(root) as driver, Scene(root) as scene:
-        uid = train(scene)
-        await shows(scene, uid, "Healthy")
-        writes = scene.writes[uid]
+    async with DraDriver(root) as driver, NodeHarness(root) as harness:
+        uid = train(harness)
+        await shows(harness, uid, "Healthy")
+        writes = harness.writes[uid]
         driver.send(says(0, "Unknown", "first"), says(0, "Unhealthy", "last"))
-        await shows(scene, uid, ("Unhealthy", "last"))
-        assert scene.writes[uid] == writes + 1
-        assert scene.changed[-1] == {gpu(0)}
+        await shows(harness, uid, ("Unhealthy", "last"))
+        assert harness.writes[uid] == writes + 1
+        assert harness.changed[-1] == {gpu(0)}
 
 
 LONG = "GPU が壊れました。" * 600
@@ -315,13 +324,13 @@ async def test_messages_are_such_as_the_server_takes(root, message, length, begi
     report = health_pb2.NodeWatchResourcesResponse()
     device = report.devices.add(health=health_pb2.UNHEALTHY, message=message)
     device.device.pool_name, device.device.device_name = NODE.encode(), b"gpu-0"
-    async with DraDriver(root, devices=[]) as driver, Scene(root) as scene:
-        uid = train(scene)
+    async with DraDriver(root, devices=[]) as driver, NodeHarness(root) as harness:
+        uid = train(harness)
         await driver.audience.until(1)
         driver.audience.send(report)
-        # The engine refuses what the server refuses, and Scene.write would fail.
-        await scene.until(lambda: isinstance(scene.shown(uid)[NAME][GPU[0]], tuple))
-        shown = scene.shown(uid)[NAME][GPU[0]][1]
+        # The engine refuses what the server refuses, and NodeHarness.write would fail.
+        await harness.until(lambda: isinstance(harness.shown(uid)[NAME][GPU[0]], tuple))
+        shown = harness.shown(uid)[NAME][GPU[0]][1]
         assert shown.startswith(begins)
         assert length is None or len(shown.encode()) == length
         assert shown.isprintable()
@@ -334,11 +343,11 @@ async def test_a_message_of_nothing_is_none(root, message):
     report = health_pb2.NodeWatchResourcesResponse()
     device = report.devices.add(health=health_pb2.UNHEALTHY, message=message)
     device.device.pool_name, device.device.device_name = NODE.encode(), b"gpu-0"
-    async with DraDriver(root, devices=[]) as driver, Scene(root) as scene:
-        uid = train(scene)
+    async with DraDriver(root, devices=[]) as driver, NodeHarness(root) as harness:
+        uid = train(harness)
         await driver.audience.until(1)
         driver.audience.send(report)
-        await shows(scene, uid, "Unhealthy")
+        await shows(harness, uid, "Unhealthy")
 
 
 @pytest.mark.scenario(33)
@@ -348,7 +357,7 @@ async def test_nonsense_on_the_stream_ends_it_and_nothing_else(root):
         driver.audience.send(b"\xff\xff\xff not protobuf")
         assert (
             await node.events.until(Closed)
-        ).reason == "the answer of /v1.DRAResourceHealth/NodeWatchResources cannot be read (INTERNAL)"
+        ).reason == "invalid response of /v1.DRAResourceHealth/NodeWatchResources (INTERNAL)"
         await driver.audience.until(0)
         await node.clock.until_slept(2)
         node.clock.advance(0.375)
@@ -398,10 +407,10 @@ async def test_a_service_that_is_not_implemented_is_asked_for_once(root):
 @pytest.mark.scenario(34)
 async def test_devices_of_a_driver_without_health_are_unknown(root):
     driver = DraDriver(root, health=(), announced=("v1.DRAPlugin", "v1.DRAResourceHealth"))
-    async with driver, Scene(root) as scene:
-        uid = train(scene)
-        await scene.until(lambda: scene.notes)
-        assert scene.shown(uid) == {NAME: {GPU[0]: "Unknown"}}
+    async with driver, NodeHarness(root) as harness:
+        uid = train(harness)
+        await harness.until(lambda: harness.notes)
+        assert harness.shown(uid) == {NAME: {GPU[0]: "Unknown"}}
 
 
 @pytest.mark.scenario(35)
@@ -450,23 +459,23 @@ async def test_a_driver_that_says_more_than_is_read_has_to_wait(root):
     ],
 )
 async def test_the_best_version_of_the_health_service_is_taken(root, offered, taken):
-    async with DraDriver(root, health=offered) as driver, Scene(root) as scene:
-        uid = train(scene)
-        await shows(scene, uid, "Healthy")
-        assert scene.drivers.newest("gpu.example.com").streams == (taken,)
+    async with DraDriver(root, health=offered) as driver, NodeHarness(root) as harness:
+        uid = train(harness)
+        await shows(harness, uid, "Healthy")
+        assert harness.drivers.newest("gpu.example.com").streams == (taken,)
         driver.set("gpu-0", "Unhealthy", "broken")
-        await shows(scene, uid, ("Unhealthy", "broken"))
+        await shows(harness, uid, ("Unhealthy", "broken"))
 
 
 @pytest.mark.scenario(40)
 @pytest.mark.parametrize("offered", [pytest.param(streams.NEWER, id="newer"), pytest.param(streams.OLDER, id="older")])
 async def test_the_documents_service_is_taken_only_if_one_wants_it(root, offered):
     async with DraDriver(root, health=(offered,)) as driver:
-        async with Scene(root, documents=True) as scene:
-            uid = train(scene)
-            await shows(scene, uid, "Healthy")
+        async with NodeHarness(root, documents=True) as harness:
+            uid = train(harness)
+            await shows(harness, uid, "Healthy")
             driver.set("gpu-0", "Unhealthy", "the message has no place in it")
-            await shows(scene, uid, "Unhealthy")
+            await shows(harness, uid, "Unhealthy")
         async with Listening(root) as node:
             assert await node.events.until(Registered) == Registered("gpu.example.com", str(driver.socket), False)
             await driver.until_asked("NotifyRegistrationStatus", 2)
@@ -475,11 +484,11 @@ async def test_the_documents_service_is_taken_only_if_one_wants_it(root, offered
 
 @pytest.mark.scenario(40)
 async def test_the_older_documents_list_is_all_there_is(root):
-    async with DraDriver(root, health=(streams.OLDER,)) as driver, Scene(root, documents=True) as scene:
-        uid = train(scene)
-        await shows(scene, uid, "Healthy")
+    async with DraDriver(root, health=(streams.OLDER,)) as driver, NodeHarness(root, documents=True) as harness:
+        uid = train(harness)
+        await shows(harness, uid, "Healthy")
         driver.remove("gpu-0")
-        await shows(scene, uid, "Unknown")
+        await shows(harness, uid, "Unknown")
 
 
 async def test_a_driver_that_has_none_of_the_documents_services_is_silent(root):

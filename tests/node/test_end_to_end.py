@@ -6,10 +6,11 @@ import asyncio
 
 import pytest
 
-from node import conditions
-from node.simulator import DevicePlugin, DraDriver
-from podstrat.child import Server
-from tests.node.cluster import PODS, STRATEGIC, Cluster, condition, health_of, running
+from podstrat.node.simulator.driver import DevicePlugin, DraDriver
+from podstrat.node.status import condition as conditions
+from podstrat.testing.server import Server
+from tests.eventually import eventually_async
+from tests.node.cluster import JSON_PATCH, PODS, STRATEGIC, Cluster, condition, health_of, running
 
 RESOURCE = "example.com/gpu"
 LIFE = "podstrat.dev/simulate"
@@ -56,9 +57,7 @@ async def test_a_pod_waits_for_more_devices_than_there_are(cluster, root):
     wants = {"limits": {RESOURCE: "5"}, "requests": {RESOURCE: "5"}}
     async with running(cluster, root), DevicePlugin(root, RESOURCE, 4) as plugin:
         name = (await cluster.pod(containers=[{"name": "main", "resources": wants}]))["metadata"]["name"]
-        while not await cluster.events(name):
-            await asyncio.sleep(0.02)
-        (event,) = await cluster.events(name)
+        (event,) = await eventually_async(lambda: cluster.events(name))
         assert event["message"] == f"Failed to prepare dynamic resources: {RESOURCE}: 5 requested, 4 available"
         plugin.devices["gpu-4"] = plugin.devices["gpu-0"]._replace(name="gpu-4")
         plugin.tell()
@@ -183,12 +182,11 @@ async def test_a_server_whose_gate_is_off_is_noticed(root):
             async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root) as agent:
                 name = await train(cluster)
                 await cluster.until(name, lambda pod: condition(pod, conditions.TYPE))
-                while "health" not in agent.writer.paused():
-                    await asyncio.sleep(0.02)
+                await eventually_async(lambda: "health" in agent.writer.paused())
                 driver.set("gpu-0", "Unhealthy")
                 found = await cluster.until(name, lambda pod: condition(pod, conditions.TYPE)["status"] == "False")
                 assert health_of(found, cluster.id("gpu-0")) is None
-                assert agent.measures.writes["left out"] == 1
+                assert agent.measures.writes["dropped"] == 1
         finally:
             await cluster.close()
 
@@ -207,22 +205,125 @@ async def test_other_releases(root, version):
                 takes = version == "1.36"
                 assert ("XID 79" in str(found["status"]["containerStatuses"])) == takes
                 # The pod is there to be seen before the writer has its answer.
-                while agent.writer.paused() != (set() if takes else {"messages"}):
-                    await asyncio.sleep(0.02)
+                paused = set() if takes else {"messages"}
+                await eventually_async(lambda: agent.writer.paused() == paused)
         finally:
             await cluster.close()
 
 
-async def test_a_simulated_node_makes_itself_known(cluster, root):
-    async with running(cluster, root):
-        while True:
+@pytest.mark.scenario(125)
+async def test_there_are_no_entries_before_everything_is_prepared(cluster, root):
+    async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root):
+        driver.trouble["NodePrepareResources"] = "hang"
+        name = await train(cluster)
+        await driver.until_asked("NodePrepareResources")
+        found = await cluster.until(name, lambda pod: condition(pod, conditions.TYPE))
+        await asyncio.sleep(0.3)
+        found = await cluster.get(name)
+        assert all("allocatedResourcesStatus" not in each for each in found["status"].get("containerStatuses") or ())
+
+
+@pytest.mark.scenario(128)
+async def test_a_simulated_node_is_one_that_controllers_keep_ready(cluster, root):
+    async with running(cluster, root, recheck=3600.0), DevicePlugin(root, RESOURCE, 4) as plugin:
+
+        async def node():
             answer = await cluster.api.request("GET", f"/api/v1/nodes/{cluster.node}")
-            if answer.code == 200 and condition(answer.body, "Ready"):
-                break
-            await asyncio.sleep(0.02)
-        assert condition(answer.body, "Ready")["status"] == "True"
+            return answer.body if answer.code == 200 and condition(answer.body, "Ready") else None
+
+        found = await eventually_async(node)
+        assert condition(found, "Ready")["status"] == "True"
+        assert condition(found, "Ready")["lastHeartbeatTime"]
+        assert found["metadata"]["labels"]["kubernetes.io/hostname"] == cluster.node
+        assert {"cpu", "memory", "pods", "ephemeral-storage"} <= found["status"]["allocatable"].keys()
+        assert {each["type"] for each in found["status"]["addresses"]} == {"InternalIP", "Hostname"}
+        path = f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{cluster.node}"
+
+        async def lease():
+            answer = await cluster.api.request("GET", path)
+            return answer.body if answer.code == 200 else None
+
+        spec = (await eventually_async(lease))["spec"]
+        assert (spec["holderIdentity"], spec["leaseDurationSeconds"]) == (cluster.node, 40)
+        plugin.set("gpu-1", "Unhealthy")
+
+        async def counted():
+            status = (await node())["status"]
+            return (status["capacity"].get(RESOURCE), status["allocatable"].get(RESOURCE)) == ("4", "3")
+
+        await eventually_async(counted)
+
+        async def renewed():
+            return (await lease())["spec"]["renewTime"] > spec["renewTime"]
+
+        await eventually_async(renewed)
     async with running(cluster, root, role="owner") as agent:
         assert agent.role.name == "owner"  # it is not taken for a kubelet's
+
+
+@pytest.mark.scenario(129)
+async def test_a_pod_that_cannot_run_on_the_node_is_rejected(cluster, root):
+    async with running(cluster, root):
+        wants = {"requests": {"cpu": "1000"}}
+        name = (await cluster.pod(containers=[{"name": "main", "resources": wants}]))["metadata"]["name"]
+        found = await cluster.until(name, lambda pod: pod["status"]["phase"] == "Failed")
+        status = found["status"]
+        assert status["reason"] == "OutOfcpu"
+        text = "Pod was rejected: Node didn't have enough resource: cpu, requested: 1000000, used: 0, capacity: 8000"
+        assert status["message"] == text
+        assert status["observedGeneration"] == found["metadata"]["generation"] == 1
+        assert "containerStatuses" not in status
+        assert condition(found, "Ready") is None
+        (event,) = await eventually_async(lambda: cluster.events(name, "OutOfcpu"))
+        assert (event["type"], event["message"], event["count"]) == ("Warning", text.removeprefix("Pod was rejected: "), 1)
+        other = (await cluster.pod(spec={"nodeSelector": {"kubernetes.io/hostname": "elsewhere"}}))["metadata"]["name"]
+        found = await cluster.until(other, lambda pod: pod["status"]["phase"] == "Failed")
+        assert found["status"]["reason"] == "NodeAffinity"
+        await cluster.call("DELETE", f"{PODS}/{name}")
+        await cluster.until_gone(name)
+
+
+@pytest.mark.scenario(130)
+async def test_a_resize_is_in_progress_and_then_done(cluster, root):
+    async with running(cluster, root):
+        before, after = ({"requests": {"cpu": each}, "limits": {"cpu": each}} for each in ("1", "2"))
+        name = (await cluster.pod(containers=[{"name": "main", "resources": before}]))["metadata"]["name"]
+        found = await cluster.until(name, lambda pod: pod["status"]["phase"] == "Running")
+        assert found["status"]["containerStatuses"][0]["resources"] == before
+        body = {"spec": {"containers": [{"name": "main", "resources": after}]}}
+        await cluster.call("PATCH", f"{PODS}/{name}/resize", body, STRATEGIC)
+        found = await cluster.until(name, lambda pod: condition(pod, "PodResizeInProgress"))
+        assert condition(found, "PodResizeInProgress")["observedGeneration"] == found["metadata"]["generation"] == 2
+        assert found["status"]["containerStatuses"][0]["allocatedResources"] == {"cpu": "2"}
+        assert found["status"]["containerStatuses"][0]["resources"] == before
+        found = await cluster.until(name, lambda pod: not condition(pod, "PodResizeInProgress"))
+        assert found["status"]["containerStatuses"][0]["resources"] == after
+        assert found["status"]["observedGeneration"] == 2
+        assert condition(found, "Ready")["observedGeneration"] == 2
+
+
+@pytest.mark.scenario(130)
+async def test_pods_on_the_host_network_have_its_address(cluster, root):
+    async with running(cluster, root):
+        on_host = (await cluster.pod(spec={"hostNetwork": True}))["metadata"]["name"]
+        inside = (await cluster.pod())["metadata"]["name"]
+        found = await cluster.until(on_host, lambda pod: pod["status"]["phase"] == "Running")
+        other = await cluster.until(inside, lambda pod: pod["status"]["phase"] == "Running")
+        assert found["status"]["podIP"] == found["status"]["hostIP"] == other["status"]["hostIP"]
+        assert found["status"]["podIPs"] == [{"ip": found["status"]["hostIP"]}]
+        assert other["status"]["podIP"] != other["status"]["hostIP"]
+
+
+@pytest.mark.scenario(71)
+async def test_five_hundred_updates_against_a_server(cluster, root):
+    async with running(cluster, root):
+        name = (await cluster.pod())["metadata"]["name"]
+        await cluster.until(name, lambda pod: pod["status"]["phase"] == "Running")
+        for number in range(500):
+            patch = [{"op": "replace", "path": "/spec/containers/0/image", "value": f"train:{number}"}]
+            await cluster.call("PATCH", f"{PODS}/{name}", patch, JSON_PATCH)
+        found = await cluster.until(name, lambda pod: pod["status"].get("observedGeneration") == 501)
+        assert found["metadata"]["generation"] == 501
 
 
 async def test_a_pod_on_another_node_is_not_touched(cluster, root):

@@ -7,12 +7,13 @@ import random
 
 import pytest
 
-from node import conditions, status
-from node.holdings import Held, Holding
-from node.reports import NOT_KNOWN, Verdict
-from tests.node.world import ENGINE, gpu, pod
+from podstrat.node.model import NOT_KNOWN, Verdict
+from podstrat.node.state.devices import Held, Holding
+from podstrat.node.status import condition as conditions
+from podstrat.node.status import patch
+from tests.node.fixtures import ENGINE, gpu, pod
 
-ON, OFF = status.Settings(), status.Settings(observed_generation=False)
+ON, OFF = patch.Settings(), patch.Settings(observed_generation=False)
 NOW = "2026-11-01T12:00:00Z"
 
 
@@ -25,10 +26,10 @@ def fresh(**status_fields):
 
 def sync(made, settings=ON):
     """One look at the pod: the pod as it is stored afterwards, or None if there was nothing to write."""
-    patch = status.patch(made, (), {}, settings)
-    if not patch:
+    operations = patch.guarded(made, (), {}, settings)
+    if not operations:
         return None
-    outcome = ENGINE.patch(patch, made, type="json", subresource="status")
+    outcome = ENGINE.patch(operations, made, type="json", subresource="status")
     assert not outcome.errors
     return outcome.pod
 
@@ -80,9 +81,9 @@ def test_a_label_is_nothing_to_write():
 @pytest.mark.scenario(73)
 def test_a_change_during_the_write_is_caught_up_with():
     seen = with_image(sync(fresh()), "train:2")
-    patch = status.patch(seen, (), {}, ON)
+    operations = patch.guarded(seen, (), {}, ON)
     meanwhile = with_image(seen, "train:3")
-    stored = ENGINE.patch(patch, meanwhile, type="json", subresource="status").pod
+    stored = ENGINE.patch(operations, meanwhile, type="json", subresource="status").pod
     assert (stored["metadata"]["generation"], observed(stored)) == (3, 2)
     stored = sync(stored)
     assert observed(stored) == 3
@@ -100,7 +101,7 @@ def test_a_higher_value_on_the_server_is_left_alone():
     stored = copy.deepcopy(sync(fresh()))
     stored["status"]["observedGeneration"] = 9
     assert sync(stored) is None
-    assert status.observed_generation(stored, ON) == 9
+    assert patch.observed_generation(stored, ON) == 9
 
 
 @pytest.mark.scenario(77)
@@ -159,10 +160,10 @@ HELD = (Holding("main", "claim:gpu", (Held(gpu(0)), Held(gpu(1)))),)
 
 
 def summed_up(made, *verdicts, now=NOW):
-    patch = conditions.patch(made, HELD, dict(zip((gpu(0), gpu(1)), verdicts, strict=True)), now)
-    if not patch:
+    operations = conditions.guarded(made, HELD, dict(zip((gpu(0), gpu(1)), verdicts, strict=True)), now)
+    if not operations:
         return None
-    outcome = ENGINE.patch(patch, made, type="json", subresource="status")
+    outcome = ENGINE.patch(operations, made, type="json", subresource="status")
     assert not outcome.errors
     return outcome.pod
 
@@ -206,9 +207,9 @@ def test_the_time_of_the_condition_is_that_of_its_last_change():
 
 
 def test_a_pod_without_devices_has_the_condition_only_if_somebody_waits_for_it():
-    assert conditions.patch(pod(), (), {}, NOW) == []
+    assert conditions.guarded(pod(), (), {}, NOW) == []
     waiting = pod(spec={"readinessGates": [{"conditionType": conditions.TYPE}]})
-    (_, operation) = conditions.patch(waiting, (), {}, NOW)
+    (_, operation) = conditions.guarded(waiting, (), {}, NOW)
     assert operation["value"][0]["status"] == "True"
     assert operation["value"][0]["reason"] == "NoDevices"
 

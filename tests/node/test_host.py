@@ -12,14 +12,15 @@ import time
 
 import pytest
 
-from node import clock, feed
-from node.allocations import Allocations
-from node.checkpoint import KEPT_ASIDE, Checkpoint, Pace
-from node.deadlines import NEVER
-from node.health import Health, Row
-from node.reports import Closed, Reading, Registered, Report, Session
-from node.simulator import DraDriver
-from tests.node.world import NODE, Listening, Scene, VirtualClock, claim, gpu, pod
+from podstrat.node.model import Closed, Reading, Registered, Report, Session
+from podstrat.node.runtime import clock
+from podstrat.node.runtime.deadlines import NEVER
+from podstrat.node.simulator.driver import DraDriver
+from podstrat.node.state.allocations import Allocations
+from podstrat.node.state.checkpoint import KEPT_ASIDE, Checkpoint, Pace
+from podstrat.node.state.health import Health, Row
+from podstrat.node.state.persistence import Persistence
+from tests.node.fixtures import NODE, Listening, NodeHarness, VirtualClock, claim, gpu, pod
 
 DRIVER = "gpu.example.com"
 BOOT = "boot-1"
@@ -41,18 +42,18 @@ class Restart:
         self.clock = VirtualClock()
         self.wall = 1_800_000_000.0
 
-    def keeper(self, health=None, given=None, boot=None):
+    def persistence(self, health=None, given=None, boot=None):
         checkpoint = Checkpoint(self.path, self.boot if boot is None else boot)
-        return feed.Keeper(checkpoint, health or Health(), given or Allocations(), self.clock, lambda: self.wall)
+        return Persistence(checkpoint, health or Health(), given or Allocations(), self.clock, lambda: self.wall)
 
     def pass_time(self, seconds, wall=None):
         self.clock.advance(seconds)
         self.wall += seconds if wall is None else wall
 
     def restarted(self, boot=None):
-        keeper = self.keeper(boot=boot)
-        assert keeper.load() == []
-        return keeper.health
+        saved = self.persistence(boot=boot)
+        assert saved.load() == []
+        return saved.health
 
 
 @pytest.mark.scenario(100)
@@ -71,7 +72,7 @@ def test_the_clock_is_one_that_nobody_can_set(monkeypatch):
 @pytest.mark.scenario(101)
 async def test_after_a_restart_nothing_from_the_future_is_believed(root):
     restart = Restart(root)
-    await restart.keeper(known(timeout=7200)).save()
+    await restart.persistence(known(timeout=7200)).save()
     restart.pass_time(1.0, wall=-3600.0)
     assert restart.restarted().look(gpu(0), restart.clock.now()).health == "Unknown"
     restart.wall += 3600.0 + 1
@@ -91,12 +92,12 @@ def test_a_row_from_the_future_or_too_old_is_not_believed():
 
 @pytest.mark.scenario(102)
 async def test_after_a_long_suspension_what_has_expired_is_unknown_at_once(root):
-    async with DraDriver(root), Scene(root) as scene:
+    async with DraDriver(root), NodeHarness(root) as harness:
         made = pod(claims=["gpu"])
-        uid = scene.add(made, claim("train-gpu", ["gpu-0"], made))
-        await scene.until_shown(uid, "claim:gpu", "gpu.example.com/node-1/gpu-0", "Healthy")
-        scene.clock.advance(600.0)
-        await scene.until_shown(uid, "claim:gpu", "gpu.example.com/node-1/gpu-0", "Unknown")
+        uid = harness.add(made, claim("train-gpu", ["gpu-0"], made))
+        await harness.until_shown(uid, "claim:gpu", "gpu.example.com/node-1/gpu-0", "Healthy")
+        harness.clock.advance(600.0)
+        await harness.until_shown(uid, "claim:gpu", "gpu.example.com/node-1/gpu-0", "Unknown")
 
 
 @pytest.mark.scenario(102)
@@ -120,14 +121,14 @@ def test_which_run_of_the_machine_it_is(tmp_path, monkeypatch):
     assert clock.boot_id() == "abc"
 
 
-GOOD = '{"version": 1, "checksum": "CHECKSUM", "boot": "boot-1", "now": 1, "wall": 1}\n'
 BAD_FILES = [
     pytest.param(b"", "is not a checkpoint", id="empty"),
-    pytest.param(b'{"version": 1, "checksum": "4', "is not a checkpoint", id="truncated-header"),
+    pytest.param(b"podstrat-node-checkpoint 2 4", "checksum mismatch", id="truncated-header"),
     pytest.param(b"[]\n[]", "is not a checkpoint", id="other-type"),
     pytest.param(b"\xff\xfe\x00", "is not a checkpoint", id="no-text"),
-    pytest.param(b'{"version": 2}\n{}', "is of version 2, not 1", id="version"),
-    pytest.param(b'{"version": 1, "checksum": "beef"}\n{}', "does not have the checksum it says", id="checksum"),
+    pytest.param(b'{"version": 1, "checksum": "beef"}\n{}', "is not a checkpoint", id="first-version"),
+    pytest.param(b"podstrat-node-checkpoint 3 beef\n{}\n{}", "unsupported version 3, expected 2", id="version"),
+    pytest.param(b"podstrat-node-checkpoint 2 beef\n{}\n{}", "checksum mismatch", id="checksum"),
     pytest.param(None, "is a directory", id="directory"),
 ]
 
@@ -141,23 +142,23 @@ async def test_a_bad_file_is_set_aside_and_no_reason_not_to_start(root, content,
         restart.path.mkdir()
     else:
         restart.path.write_bytes(content)
-    keeper = restart.keeper(known())
-    assert keeper.load() == [f"{restart.path}: {why}; set aside as health.bad-1, starting without it"]
+    saved = restart.persistence(known())
+    assert saved.load() == [f"{restart.path}: {why}; set aside as health.bad-1, starting empty"]
     aside = restart.path.with_name("health.bad-1")
     assert aside.is_dir() if content is None else aside.read_bytes() == content
-    assert await keeper.save() is None
+    assert await saved.save() is None
     assert restart.restarted().look(gpu(0), 1000.0).health == "Healthy"
 
 
 @pytest.mark.scenario(103)
 async def test_a_file_cut_anywhere_is_a_bad_file(root):
     restart = Restart(root)
-    await restart.keeper(known()).save()
+    await restart.persistence(known()).save()
     whole = restart.path.read_bytes()
     for length in range(len(whole)):
         restart.path.write_bytes(whole[:length])
-        (note,) = restart.keeper().load()
-        assert "starting without it" in note
+        (note,) = restart.persistence().load()
+        assert "starting empty" in note
     kept = [path.name for path in restart.path.parent.iterdir()]
     assert sorted(kept) == [f"health.bad-{number}" for number in range(1, KEPT_ASIDE + 1)]
 
@@ -165,12 +166,12 @@ async def test_a_file_cut_anywhere_is_a_bad_file(root):
 async def test_a_file_that_is_whole_and_makes_no_sense_is_no_reason_not_to_start(root):
     restart = Restart(root)
     Checkpoint(restart.path, BOOT).save({"health": [["too", "short"]]}, 1000.0, restart.wall)
-    (note,) = restart.keeper().load()
-    assert "makes no sense" in note
+    (note,) = restart.persistence().load()
+    assert "invalid content" in note
 
 
 def test_a_file_that_is_too_large_is_not_read(root, monkeypatch):
-    monkeypatch.setattr("node.checkpoint.LARGEST", 10)
+    monkeypatch.setattr("podstrat.node.state.checkpoint.LARGEST", 10)
     Checkpoint(root / "x", BOOT).save({}, 0.0, 0.0)
     assert "is too large" in Checkpoint(root / "x", BOOT).load(0.0, 0.0).notes[0]
 
@@ -178,7 +179,7 @@ def test_a_file_that_is_too_large_is_not_read(root, monkeypatch):
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from node.checkpoint import Checkpoint
+from podstrat.node.state.checkpoint import Checkpoint
 
 checkpoint = Checkpoint(Path(sys.argv[1]), "boot-1")
 checkpoint.save({"health": ["old"]}, 1.0, 1.0)
@@ -202,21 +203,21 @@ def test_when_the_disk_is_full_the_old_file_stays_as_it_was(root):
 @pytest.mark.scenario(104)
 async def test_while_it_cannot_be_saved_it_is_tried_again_and_said_once(root):
     restart = Restart(root)
-    keeper = restart.keeper(known())
+    saved = restart.persistence(known())
     (root / "state").write_text("in the place of the directory")
-    assert await keeper.save() == f"{restart.path} cannot be written: File exists"
-    assert await keeper.save() is None
-    assert keeper.pace.due(*keeper._counts(), 1000.0) == 1010.0
-    assert keeper.health.look(gpu(0), 1000.0).health == "Healthy"
+    assert await saved.save() == f"{restart.path}: cannot write checkpoint: File exists"
+    assert await saved.save() is None
+    assert saved.pace.due(*saved._counts(), 1000.0) == 1010.0
+    assert saved.health.look(gpu(0), 1000.0).health == "Healthy"
     (root / "state").unlink()
-    assert await keeper.save() == f"{restart.path} can be written again"
+    assert await saved.save() == f"{restart.path}: checkpoint written again"
     assert restart.restarted().look(gpu(0), 1000.0).health == "Healthy"
 
 
 SAVE_FOR_EVER = """
 import itertools, sys
 from pathlib import Path
-from node.checkpoint import Checkpoint
+from podstrat.node.state.checkpoint import Checkpoint
 
 checkpoint = Checkpoint(Path(sys.argv[1]), "boot-1")
 for number in itertools.count():
@@ -251,7 +252,7 @@ def test_what_a_save_that_was_cut_short_has_left_is_removed_at_start(root):
 @pytest.mark.scenario(106)
 async def test_after_a_restart_the_last_values_are_shown_while_they_are_good(root):
     restart = Restart(root)
-    await restart.keeper(known(timeout=60)).save()
+    await restart.persistence(known(timeout=60)).save()
     restart.pass_time(59.0)
     state = restart.restarted()
     assert state.look(gpu(0), restart.clock.now()).health == "Healthy"
@@ -264,7 +265,7 @@ async def test_after_a_restart_the_last_values_are_shown_while_they_are_good(roo
 @pytest.mark.parametrize("boot", ["boot-2", ""])
 async def test_after_a_restart_of_the_machine_nothing_is_believed(root, boot):
     restart = Restart(root, boot="" if not boot else BOOT)
-    await restart.keeper(known()).save()
+    await restart.persistence(known()).save()
     assert restart.restarted(boot=boot).look(gpu(0), 1000.0).health == "Unknown"
 
 
@@ -274,14 +275,14 @@ async def test_a_restart_with_the_drivers_up_is_no_write(root):
     made = pod(claims=["gpu"])
     given = claim("train-gpu", ["gpu-0"], made)
     async with DraDriver(root) as driver:
-        async with Scene(root, clock=restart.clock) as scene:
-            uid = scene.add(made, given)
-            await scene.until_shown(uid, "claim:gpu", "gpu.example.com/node-1/gpu-0", "Healthy")
-            await restart.keeper(scene.health).save()
-            stored = scene.pods[uid]
+        async with NodeHarness(root, clock=restart.clock) as harness:
+            uid = harness.add(made, given)
+            await harness.until_shown(uid, "claim:gpu", "gpu.example.com/node-1/gpu-0", "Healthy")
+            await restart.persistence(harness.health).save()
+            stored = harness.pods[uid]
         restart.pass_time(5.0)
-        again = Scene(root, clock=restart.clock)
-        assert restart.keeper(again.health).load() == []
+        again = NodeHarness(root, clock=restart.clock)
+        assert restart.persistence(again.health).load() == []
         async with again:
             again.claims.claim_seen(given, restart.clock.now())
             again.add(stored)
@@ -294,7 +295,7 @@ async def test_a_restart_with_the_drivers_up_is_no_write(root):
 @pytest.mark.parametrize("timeout", [pytest.param(30, id="dra"), pytest.param(None, id="device-plugin")])
 async def test_a_device_that_was_unhealthy_is_never_healthy_in_between(root, timeout):
     restart, device = Restart(root), gpu(0)
-    await restart.keeper(known(health="Unhealthy", timeout=timeout)).save()
+    await restart.persistence(known(health="Unhealthy", timeout=timeout)).save()
     seen = []
     state = restart.restarted()
     for _ in range(40):
@@ -324,9 +325,9 @@ def test_what_was_restored_is_not_kept_for_a_driver_that_never_reports():
 async def test_what_was_given_away_is_known_after_a_restart_of_the_machine(root):
     restart, given = Restart(root), Allocations()
     given.give("a", "main", "example.com/gpu", 1, ["gpu-0"])
-    await restart.keeper(given=given).save()
+    await restart.persistence(given=given).save()
     again = Allocations()
-    restart.keeper(given=again, boot="boot-2").load()
+    restart.persistence(given=again, boot="boot-2").load()
     assert again.rows() == given.rows()
 
 
@@ -350,9 +351,9 @@ def test_a_change_is_saved_soon_and_refreshes_are_saved_together():
 async def test_ten_minutes_of_refreshes_and_a_change_every_minute_are_few_saves(root):
     restart, saves = Restart(root), []
     state = known(timeout=86400)
-    keeper = restart.keeper(state)
-    keeper.checkpoint.save = lambda content, now, wall: saves.append(now)
-    notes = asyncio.ensure_future(anext(keeper.run()))
+    saved = restart.persistence(state)
+    saved.checkpoint.save = lambda content, now, wall: saves.append(now)
+    notes = asyncio.ensure_future(anext(saved.run()))
     session = Session(DRIVER, "/s", 1)
     for second in range(600):
         reading = Reading(NODE, "gpu-0", "Healthy", f"minute {second // 60}", 86400)
@@ -394,9 +395,9 @@ import asyncio, os, resource, sys
 from pathlib import Path
 
 sys.path.insert(0, sys.argv[2])
-from node.reports import Closed, Note, Registered, Report, Unregistered
-from node.simulator import DraDriver
-from tests.node.world import Listening
+from podstrat.node.model import Closed, Note, Registered, Report, Unregistered
+from podstrat.node.simulator.driver import DraDriver
+from tests.node.fixtures import Listening
 
 async def main(root):
     async with DraDriver(root, "one.example.com") as one, Listening(root) as node:
@@ -433,6 +434,6 @@ def test_without_descriptors_what_is_open_goes_on_and_afterwards_all_is_well(roo
     here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     done = subprocess.run([sys.executable, "-c", NO_DESCRIPTORS, root, here], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines() == [
-        "degraded: ['cannot look for sockets: Too many open files'] 0",
+        "degraded: ['cannot scan for sockets: Too many open files'] 0",
         "recovered: ['one.example.com', 'two.example.com']",
     ], done.stderr

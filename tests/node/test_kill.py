@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from node.checkpoint import Checkpoint
-from node.reports import Reading
-from node.simulator import DraDriver
+from podstrat.node.model import Reading
+from podstrat.node.simulator.driver import DraDriver
+from podstrat.node.state.checkpoint import Checkpoint
 from tests.node.child import Child
 from tests.node.cluster import PODS, health_of
 
@@ -57,7 +57,9 @@ class Run:
         shown = [health_of(await self.cluster.get(name), self.cluster.id(f"gpu-{i}")) for i, name in enumerate(self.names)]
         witness = Witness(self.cluster, self.names)
         environ = {"PAUSE_AT": str(self.at), "PAUSED": str(self.paused)}
-        self.child = Child(self.cluster, self.root, "--simulate-lifecycle", module="tests.node.pausing", environ=environ).start()
+        self.child = Child(
+            self.cluster, self.root, "--simulate-lifecycle", module="tests.node.pause_points", environ=environ
+        ).start()
         await self.child.until_ready()
         for number, name in enumerate(self.names):
             await self.cluster.until_shown(name, self.cluster.id(f"gpu-{number}"), self.truth[number])

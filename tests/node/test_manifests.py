@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 import re
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
+from cel_expr_python import cel
 
-import goyaml
-from apiserver.admission import conditions as cel
-from strategy import gates
-from strategy.engine import Engine
-from tests.node.cluster import condition, running
+from podstrat import goyaml
+from podstrat.node.admin import introspection
+from podstrat.node.admin.metrics import Measures
+from podstrat.node.simulator.driver import DraDriver
+from podstrat.strategy.api import types
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.gates import history
+from tests.eventually import eventually_async
+from tests.node.cluster import DRIVER, condition, running
 from tests.node.test_roles import Kubelet
 
 FOLDER = Path(__file__).parents[2] / "manifests" / "node"
@@ -38,7 +44,7 @@ def test_kubectl_puts_it_together():
     assert sorted(each["kind"] for each in made) == sorted(each["kind"] for each in objects() if each["kind"] != "Kustomization")
 
 
-@pytest.mark.parametrize("release", gates.RELEASES)
+@pytest.mark.parametrize("release", history.RELEASES)
 def test_the_pods_are_ones_that_servers_take(release):
     outcome = Engine(release).workload(one("DaemonSet"), options={"fieldValidation": "Strict"})
     assert [*outcome.errors, *outcome.warnings] == []
@@ -83,6 +89,9 @@ class Noting:
         return self._api.watch(path, quiet)
 
 
+GATED = {"simulate_lifecycle": False, "gates": {"DRAHandlePermanentDriverFailures": True}}
+
+
 async def test_the_rights_are_those_that_are_used(cluster, root):
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": cluster.node}}
     await cluster.call("POST", "/api/v1/nodes", node)
@@ -97,64 +106,234 @@ async def test_the_rights_are_those_that_are_used(cluster, root):
         return noted[0]
 
     async with running(cluster, root, api=noting, wait=False, simulate_lifecycle=False, role="beside-kubelet") as agent:
-        while not agent.running:
-            await asyncio.sleep(0.01)  # without its sockets the kubelet is looked for on the server
-    async with kubelet.server, running(cluster, root, api=lambda api: noted[0], simulate_lifecycle=False) as agent:
+        await eventually_async(lambda: agent.running)  # without its sockets the kubelet is looked for on the server
+    async with kubelet.server, running(cluster, root, api=lambda api: noted[0], **GATED) as agent:
         await cluster.until(name, lambda pod: condition(pod, "podstrat.dev/DevicesHealthy"))
         await cluster.fault(method="PATCH", resource="pods", name=name, answer=409)
         kubelet.usable = ["gpu-8"]
-        agent.kubelet.wake()
-        while not await cluster.events(name):
-            await asyncio.sleep(0.05)
+        agent.podresources.wake()
+        await eventually_async(lambda: cluster.events(name))
+        (series,) = {id(each): each for each in agent.router.parts.recorder.series()}.values()
+        series.sent -= 60.0
+        kubelet.usable = ["gpu-7"]
+        agent.podresources.wake()
+        await eventually_async(lambda: cluster.events(name, "DeviceRecovered"))
+        kubelet.usable = ["gpu-8"]
+        agent.podresources.wake()
+        await eventually_async(
+            lambda: ("patch", "", "events") in {right(*each) for each in noted[0].asked if each[1] != "/version"}
+        )
     asked = {right(method, path) for method, path in noted[0].asked if path != "/version"}
     assert asked == rights()
 
 
-def test_the_policy_names_the_account_that_the_pods_have():
+def policies():
+    return {each["metadata"]["name"]: each["spec"] for each in objects() if each["kind"] == "ValidatingAdmissionPolicy"}
+
+
+def test_the_policies_name_the_account_that_the_pods_have():
     account = one("ServiceAccount")["metadata"]
     spec = one("DaemonSet")["spec"]["template"]["spec"]
     assert spec["serviceAccountName"] == account["name"]
-    (matched,) = one("ValidatingAdmissionPolicy")["spec"]["matchConditions"]
-    assert f'"system:serviceaccount:{account["namespace"]}:{account["name"]}"' in matched["expression"]
-    assert one("ValidatingAdmissionPolicyBinding")["spec"]["policyName"] == one("ValidatingAdmissionPolicy")["metadata"]["name"]
+    bound = [each["spec"]["policyName"] for each in objects() if each["kind"] == "ValidatingAdmissionPolicyBinding"]
+    assert sorted(bound) == sorted(policies())
+    for policy in policies().values():
+        (matched,) = policy["matchConditions"]
+        for user, is_writer in (
+            (f"system:serviceaccount:{account['namespace']}:{account['name']}", True),
+            (f"system:serviceaccount:elsewhere:{account['name']}", True),  # kustomize's `namespace:` moves the account
+            ("system:serviceaccount:elsewhere:other", False),
+            (f"system:serviceaccount:x:y:{account['name']}", False),
+            (account["name"], False),
+        ):
+            said = compiled(matched["expression"]).eval(data={"request": {"userInfo": {"username": user}}})
+            assert said.value() is is_writer, user
 
 
 EXTRA = "authentication.kubernetes.io/node-name"
+ENVIRONMENT = cel.NewEnv(variables=dict.fromkeys(("object", "oldObject", "request", "variables"), cel.Type.DYN))
+
+
+@cache
+def compiled(expression):
+    return ENVIRONMENT.compile(expression)
+
+
+def value(expression, given):
+    found = compiled(expression).eval(data=given)
+    assert found.type().name() != "ERROR", found.value()
+    return found.plain_value()
+
+
+def refusals(policy, new, old=None, node="node-1", operation="UPDATE"):
+    """What a policy says of a write: its variables are worked out in order, each with those before it."""
+    user = {"username": "system:serviceaccount:podstrat-node:podstrat-node", "extra": {EXTRA: [node]} if node else {}}
+    given = {"object": new, "oldObject": old, "request": {"userInfo": user, "operation": operation}, "variables": {}}
+    assert all(value(each["expression"], given) for each in policy["matchConditions"])
+    for each in policy["variables"]:
+        given["variables"][each["name"]] = value(each["expression"], given)
+    return [each["message"] for each in policy["validations"] if value(each["expression"], given) is not True]
+
+
 OURS = {"type": "podstrat.dev/DevicesHealthy", "status": "True"}
+FAILURE = {"type": "podstrat.dev/PermanentDriverFailure", "status": "True"}
+READY = {"type": "Ready", "status": "True"}
+NODE = "the node writer may write to pods of its own node only"
+METADATA = "the node writer may not change metadata"
+STATUS = "the node writer may not change status other than its own conditions"
+OTHERS = "the node writer may not change conditions of others"
+FIELDS = types.load("1.37")
+
+
+def sample(number):
+    return {"a": [number, {"b": f"text-{number}"}]}
 
 
 def stored(**status):
-    ready = [{"type": "Ready", "status": "True"}]
-    return {"spec": {"nodeName": "node-1"}, "status": {"phase": "Running", "conditions": ready, **status}}
+    """A pod with every field of its metadata and status."""
+    meta = {name: sample(1) for name in FIELDS.fields("ObjectMeta")}
+    full = {name: sample(1) for name in FIELDS.fields("PodStatus")}
+    return {"metadata": meta, "spec": {"nodeName": "node-1"}, "status": {**full, "conditions": [READY], **status}}
+
+
+def test_the_policy_lets_a_writer_write_its_own_conditions():
+    policy = policies()["podstrat-node"]
+    written = stored(conditions=[READY, OURS, FAILURE])
+    written["metadata"] |= {"managedFields": sample(2), "resourceVersion": sample(2)}
+    assert refusals(policy, written, stored()) == []
+    assert refusals(policy, stored(), written) == []
+    changed = stored(conditions=[READY, {**OURS, "status": "False"}])
+    assert refusals(policy, changed, written) == []
+    bare = {"metadata": {"name": "a"}, "spec": {"nodeName": "node-1"}, "status": {}}
+    assert refusals(policy, {**bare, "status": {"conditions": [OURS]}}, bare) == []
+
+
+@pytest.mark.parametrize("node", ["node-2", ""], ids=["another-node", "an-old-token"])
+def test_the_policy_holds_a_writer_to_its_own_node(node):
+    assert refusals(policies()["podstrat-node"], stored(), stored(), node) == [NODE]
 
 
 @pytest.mark.parametrize(
-    "new, node, refused",
+    "part, name, message",
     [
-        pytest.param(stored(conditions=[*stored()["status"]["conditions"], OURS]), "node-1", [], id="our-condition"),
-        pytest.param(stored(), "node-2", ["a node's writer may write to pods of its own node only"], id="another-node"),
-        pytest.param(stored(), "", ["a node's writer may write to pods of its own node only"], id="an-old-token"),
-        pytest.param(
-            stored(conditions=[OURS]), "node-1", ["conditions of others are not the node writer's"], id="their-condition"
-        ),
-        pytest.param(
-            stored(containerStatuses=[{"name": "main"}]),
-            "node-1",
-            ["the statuses of containers are the kubelet's"],
-            id="containers",
-        ),
-        pytest.param(stored(phase="Failed"), "node-1", ["the phase is the kubelet's"], id="phase"),
+        *(("metadata", name, METADATA) for name in FIELDS.fields("ObjectMeta")),
+        *(("status", name, STATUS) for name in FIELDS.fields("PodStatus")),
+        ("metadata", "ofALaterRelease", METADATA),
+        ("status", "ofALaterRelease", STATUS),
     ],
 )
-def test_the_policy_holds_a_writer_to_its_own(new, node, refused):
-    spec = one("ValidatingAdmissionPolicy")["spec"]
-    variables = {each["name"]: each["expression"] for each in spec["variables"]}
-    user = {"username": "system:serviceaccount:podstrat-node:podstrat-node", "extra": {EXTRA: [node]} if node else {}}
-    given = {"object": new, "oldObject": stored(), "request": {"userInfo": user}}
-    assert all(cel.holds(each["expression"], given) for each in spec["matchConditions"])
-    said = []
-    for each in spec["validations"]:
-        expression = re.sub(r"variables\.(\w+)", lambda match: f"({variables[match[1]]})", each["expression"])
-        if not cel.holds(expression, given):
-            said.append(each["message"])
-    assert said == refused
+def test_the_policy_refuses_each_other_field(part, name, message):
+    policy = policies()["podstrat-node"]
+    expected = [OTHERS] if name == "conditions" else [] if name in ("managedFields", "resourceVersion") else [message]
+    changed, removed = stored(), stored()
+    changed[part][name] = [{**READY, "status": "False"}] if name == "conditions" else sample(2)
+    assert refusals(policy, changed, stored()) == expected
+    if name != "ofALaterRelease":
+        del removed[part][name]
+        assert refusals(policy, removed, stored()) == expected
+        assert refusals(policy, stored(), removed) == expected
+
+
+def test_the_policy_refuses_everything_at_once():
+    changed = {
+        "metadata": {name: sample(2) for name in stored()["metadata"]},
+        "spec": {"nodeName": "node-1"},
+        "status": {name: sample(2) for name in stored()["status"]} | {"conditions": [OURS]},
+    }
+    assert refusals(policies()["podstrat-node"], changed, stored()) == [METADATA, STATUS, OTHERS]
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        pytest.param([], id="removed"),
+        pytest.param([{**READY, "reason": "x"}, OURS], id="changed"),
+        pytest.param([READY, OURS, {**OURS, "type": "podstrat.dev/Other"}], id="another-of-our-domain"),
+        pytest.param([READY, {"type": "DisruptionTarget", "status": "True"}], id="added"),
+    ],
+)
+def test_the_policy_refuses_conditions_of_others(conditions):
+    assert refusals(policies()["podstrat-node"], stored(conditions=conditions), stored()) == [OTHERS]
+
+
+def test_the_cost_of_the_policy_is_linear_in_the_conditions():
+    """The library gives up after 10,000 steps of a comprehension, which a square would exceed a hundred times."""
+    many = [{"type": f"example.com/{number}", "status": "True"} for number in range(1000)]
+    old, new = stored(conditions=many), stored(conditions=[*many, OURS])
+    assert refusals(policies()["podstrat-node"], new, old) == []
+    assert refusals(policies()["podstrat-node"], stored(conditions=[*many[1:], OURS]), old) == [OTHERS]
+    square = "object.status.conditions.all(c, object.status.conditions.exists(d, c.type == d.type))"
+    with pytest.raises(RuntimeError, match=r"(?i)iteration|step|limit"):
+        compiled(square).eval(data={"object": new}).value()
+
+
+def event(**more):
+    return {
+        "involvedObject": {"kind": "Pod", "name": "train"},
+        "reportingComponent": "podstrat-node",
+        "reportingInstance": "node-1",
+        "source": {"component": "podstrat-node", "host": "node-1"},
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    "new, old, count",
+    [
+        pytest.param(event(), None, 0, id="own"),
+        pytest.param(event(series={"count": 2}), event(), 0, id="own-series"),
+        pytest.param(event(reportingInstance="node-2"), None, 1, id="instance"),
+        pytest.param(event(source={"host": "node-2"}), None, 1, id="host"),
+        pytest.param(event(reportingComponent="kubelet"), None, 1, id="component"),
+        pytest.param(event(involvedObject={"kind": "Node"}), None, 1, id="about-a-node"),
+        pytest.param(event(), event(reportingInstance="node-2"), 1, id="another-writers"),
+        pytest.param(event(), event(involvedObject={"kind": "Pod", "name": "other"}), 1, id="about-another-pod"),
+    ],
+)
+def test_the_policy_of_events(new, old, count):
+    operation = "UPDATE" if old else "CREATE"
+    assert len(refusals(policies()["podstrat-node-events"], new, old, operation=operation)) == count
+    assert refusals(policies()["podstrat-node-events"], new, old, node="", operation=operation)
+
+
+GAUGES = ("devices", "device_unhealthy", "drivers", "streams", "pods", "backlog", "holding", "silence_seconds", "role")
+MONITORING = FOLDER / "monitoring"
+
+
+def test_alerts_and_the_dashboard_name_metrics_that_there_are(root):
+    measures, names = Measures(), set()
+    text = measures.text([(name, "", []) for name in GAUGES])
+    names |= {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")}
+    asked = set()
+    for path in MONITORING.iterdir():
+        asked |= set(re.findall(r"podstrat_node_\w+", path.read_text()))
+    assert {re.sub(r"_bucket$", "", each) for each in asked} <= names
+    json.loads((MONITORING / "dashboard.json").read_text())
+
+
+def test_the_monitor_finds_the_pods_and_their_port():
+    (monitor,) = [each.value for each in goyaml.documents((MONITORING / "pod-monitor.yaml").read_bytes(), "m")]
+    template = one("DaemonSet")["spec"]["template"]
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+    ports = {each["name"] for each in template["spec"]["containers"][0]["ports"]}
+    assert {each["port"] for each in monitor["spec"]["podMetricsEndpoints"]} <= ports
+
+
+async def test_devices_that_are_not_healthy_have_series_of_their_own_up_to_a_bound(cluster, root):
+    async with DraDriver(root, pool=cluster.node, devices=100) as driver, running(cluster, root) as agent:
+        devices = list(driver.devices)
+        shares = {f"gpu{at}": devices[at : at + 25] for at in range(0, 100, 25)}  # a claim has 32 at most
+        pod = await cluster.pod(claims=list(shares))
+        for name, share in shares.items():
+            await cluster.claim(pod, name, share)
+
+        def series():
+            return {name: samples for name, _, samples in agent.introspection.gauges()}["device_unhealthy"]
+
+        await eventually_async(lambda: agent.inventory.share(pod["metadata"]["uid"], agent.clock.now()).verdicts)
+        await eventually_async(lambda: series() == [])
+        driver.set("gpu-99", "Unhealthy", "XID 79")
+        await eventually_async(series)
+        assert series() == [({"driver": DRIVER, "pool": cluster.node, "device": "gpu-99", "health": "Unhealthy"}, 1.0)]
+        await driver.stop()
+        await eventually_async(lambda: len(series()) == introspection.MOST_DEVICES)

@@ -7,13 +7,15 @@ import os
 
 import pytest
 
-from node import duties, preparing
-from node.protocols.serving import Refused
-from node.simulator import DraDriver, Failure
+from podstrat.node import planner
+from podstrat.node.drivers.protocols.serving import Refused
+from podstrat.node.owner import prepare
+from podstrat.node.simulator.driver import DraDriver, Failure
+from tests.eventually import eventually_async
 from tests.node.cluster import PODS, condition, running
 
-ON = {"gates": {preparing.GATE: True}}
-QUICK = preparing.Settings(first_retry=0.02, longest_retry=0.1)
+ON = {"gates": {prepare.GATE: True}}
+QUICK = prepare.Settings(first_retry=0.02, longest_retry=0.1)
 
 
 def prepares(driver):
@@ -54,15 +56,15 @@ async def test_a_permanent_error_fails_the_pod_once(cluster, root, version):
             f"Preparing dynamic resources failed permanently: {why}",
         )
         assert status["observedGeneration"] == 1
-        assert condition(found, duties.FAILED)["status"] == "True"
-        assert condition(found, duties.FAILED)["observedGeneration"] == 1
+        assert condition(found, planner.FAILED)["status"] == "True"
+        assert condition(found, planner.FAILED)["observedGeneration"] == 1
         await asyncio.sleep(0.3)  # long enough for a second prepare, if there were one
         assert prepares(driver) == 1
         assert driver.prepared == {}
         events = [(each["type"], each["reason"], each["message"]) for each in await cluster.events(name)]
-        text = f"Failed to prepare dynamic resources permanently, not trying again: {why}"
+        text = f"Failed to prepare dynamic resources permanently, not retried: {why}"
         assert events == [("Warning", "FailedPrepareDynamicResources", text)]
-        assert (agent.preparing.tasks(), agent.preparing.records()) == (0, 0)
+        assert (agent.preparer.tasks(), agent.preparer.records()) == (0, 0)
 
 
 @pytest.mark.scenario(80)
@@ -75,7 +77,7 @@ async def test_a_transient_error_is_tried_again_until_it_is_none(cluster, root):
             slept.append(seconds)
             await nap(seconds)
 
-        agent.preparing.clock = type("Noting", (), {"sleep": staticmethod(noted), "now": clock.now})()
+        agent.preparer.clock = type("Noting", (), {"sleep": staticmethod(noted), "now": clock.now})()
         pod, (claim,) = await failing(cluster, driver, Failure("busy"))
         await driver.until_asked("NodePrepareResources", 5)
         assert (await cluster.get(pod["metadata"]["name"]))["status"]["phase"] == "Pending"
@@ -151,19 +153,17 @@ async def test_200_pods_leave_nothing_behind(cluster, root):
             made = await asyncio.gather(*(failing(cluster, driver, Failure("no", True)) for _ in range(8)))
             names += [pod["metadata"]["name"] for pod, _ in made]
         url = f"{PODS}?fieldSelector=spec.nodeName%3D{cluster.node}"
-        while not all(each["status"]["phase"] == "Failed" for each in (await cluster.call("GET", url))["items"]):
-            await asyncio.sleep(0.1)
+        await eventually_async(lambda: cluster.all_failed(url), 300.0, 0.1)
         assert driver.prepared == {}
         for start in range(0, 200, 8):
             await asyncio.gather(*(cluster.call("DELETE", f"{PODS}/{name}") for name in names[start : start + 8]))
-        while agent.claims.uids() or (await cluster.call("GET", url))["items"]:
-            await asyncio.sleep(0.1)
-        while agent.preparing.tasks() or agent.preparing._pods or agent.writer._pods:
-            await asyncio.sleep(0.02)  # what came last is still being told
-        assert agent.preparing.records() == 0
-        assert agent.keeper.prepared.rows() == []
-        while len(asyncio.all_tasks()) > tasks + 5 or len(os.listdir("/proc/self/fd")) > before + 10:
-            await asyncio.sleep(0.02)  # connections are being closed
+        await eventually_async(lambda: cluster.is_empty(url), 300.0, 0.1)
+        await eventually_async(lambda: not agent.inventory.uids())
+        await eventually_async(lambda: not agent.preparer.tasks() and not agent.preparer.tracked() and not agent.writer.tracked())
+        assert agent.preparer.records() == 0
+        assert agent.persistence.prepared.rows() == []
+        # connections are being closed
+        await eventually_async(lambda: len(asyncio.all_tasks()) <= tasks + 5 and len(os.listdir("/proc/self/fd")) <= before + 10)
 
 
 @pytest.mark.scenario(87)
@@ -188,9 +188,7 @@ async def test_a_driver_that_is_not_there_is_waited_for(cluster, root):
         pod = await cluster.pod(claims=["gpu"])
         await cluster.claim(pod, "gpu", ["gpu-0"])
         name = pod["metadata"]["name"]
-        while not await cluster.events(name):
-            await asyncio.sleep(0.02)
-        (event,) = await cluster.events(name)
+        (event,) = await eventually_async(lambda: cluster.events(name))
         assert event["message"] == "Failed to prepare dynamic resources: DRA driver gpu.example.com is not registered"
         async with DraDriver(root, pool=cluster.node):
             await cluster.until(name, lambda pod: pod["status"]["phase"] == "Running")

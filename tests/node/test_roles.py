@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from node import conditions, roles
-from node.generated import podresources_pb2
-from node.protocols import wire
-from node.protocols.serving import Server as Grpc
-from node.simulator import DraDriver
+from podstrat.node import roles
+from podstrat.node.drivers.generated import podresources_pb2
+from podstrat.node.drivers.protocols import wire
+from podstrat.node.drivers.protocols.serving import Server as Grpc
+from podstrat.node.simulator.driver import DraDriver
+from podstrat.node.status import condition as conditions
+from tests.eventually import eventually_async
 from tests.node.cluster import PODS, STRATEGIC, condition, health_of, running
 
 RESOURCE = "example.com/gpu"
@@ -72,7 +74,7 @@ async def test_a_kubelet_renews_its_lease(cluster, more, found):
 
 async def test_two_owners_are_refused(cluster, root):
     await node(cluster)
-    with pytest.raises(roles.Conflict, match="would fight with the kubelet"):
+    with pytest.raises(roles.Conflict, match="conflicts with the kubelet"):
         async with running(cluster, root, role="owner", simulate_lifecycle=False):
             pass
 
@@ -82,7 +84,7 @@ async def test_a_kubelet_that_comes_later_takes_over(cluster, root):
         async with running(cluster, root, recheck=0.05) as agent, Kubelet(root, "none", []).server:
             await asyncio.wait({agent.task})
 
-    with pytest.raises(roles.Conflict, match="a kubelet has come"):
+    with pytest.raises(roles.Conflict, match="a kubelet appeared"):
         await until_it_ends()
 
 
@@ -133,18 +135,17 @@ async def test_beside_a_kubelet_only_the_condition_is_ours(cluster, root):
         driver.set("gpu-0", "Healthy")
         await cluster.until(name, lambda pod: state(pod) == "True")
         kubelet.usable = ["gpu-7"]
-        agent.kubelet.wake()
+        agent.podresources.wake()
         found = await cluster.until(name, lambda pod: state(pod) == "False")
         assert condition(found, conditions.TYPE)["message"] == "gpu-8"
         kubelet.usable = []
-        agent.kubelet.wake()
+        agent.podresources.wake()
         await cluster.until(name, lambda pod: state(pod) == "Unknown")
         # What is the kubelet's is as the kubelet left it; the driver was told nothing.
         assert found["status"]["containerStatuses"][0].get("allocatedResourcesStatus") is None
         assert "observedGeneration" not in found["status"]
         assert {call for call, _ in driver.asked} <= {"GetInfo", "NodeWatchResources"}
-        while not any(each["reason"] == "DeviceUnhealthy" for each in await cluster.events(name)):
-            await asyncio.sleep(0.05)
+        await eventually_async(lambda: cluster.events(name, "DeviceUnhealthy"))
 
 
 async def test_a_driver_that_nobody_named_is_not_listened_to_and_the_kubelets_word_is_taken(cluster, root):

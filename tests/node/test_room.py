@@ -1,48 +1,64 @@
-"""The room: who may import what."""
+"""The import contracts of node/ fail when they are broken: a copy of the package with one wrong import."""
 
 from __future__ import annotations
 
-import ast
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-ROOM = Path(__file__).parents[2] / "node"
-MODULES = sorted(path for path in ROOM.rglob("*.py") if "generated" not in path.parts)
+ROOT = Path(__file__).parents[2]
+CONTRACTS = ("node-layers", "node-grpc", "node-state-is-pure", "node-is-light")
 
 
-def imported(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """The package and its contracts, as files that can be changed."""
+    folder = tmp_path_factory.mktemp("package")
+    shutil.copytree(ROOT / "src" / "podstrat", folder / "podstrat", ignore=shutil.ignore_patterns("__pycache__", "tables"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOM)))
-def test_only_the_protocols_know_grpc_and_nobody_another_door(path):
-    names = set(imported(path))
-    roots = {name.partition(".")[0] for name in names}
-    assert not roots & {"apiserver", "webhook", "podstrat", "flask", "kubernetes", "tests"}
-    if path.parent.name != "protocols":
-        assert not roots & {"grpc", "google"}
+def broken(package):
+    """The contracts of node/ that do not hold in the copy."""
+    arguments = [word for contract in CONTRACTS for word in ("--contract", contract)]
+    code = "import sys; from importlinter.cli import lint_imports_command; lint_imports_command()"
+    result = subprocess.run(
+        [sys.executable, "-c", code, "--no-logo", "--no-cache", *arguments],
+        cwd=package,
+        env={"PYTHONPATH": str(package), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "Contracts:" in result.stdout, result.stdout + result.stderr
+    return {line.removesuffix("BROKEN").strip() for line in result.stdout.splitlines() if line.endswith("BROKEN")}
 
 
-PURE = [
-    "health",
-    "deadlines",
-    "readings",
-    "reports",
-    "holdings",
-    "claims",
-    "allocations",
-    "status",
-    "conditions",
-    "transitions",
-]
+def test_the_contracts_hold_in_the_copy(package):
+    assert broken(package) == set()
 
 
-@pytest.mark.parametrize("module", PURE)
-def test_the_state_reads_no_clock_file_or_socket(module):
-    assert not set(imported(ROOM / f"{module}.py")) & {"asyncio", "time", "os", "pathlib", "random", "socket", "datetime"}
+@pytest.mark.parametrize(
+    "module, statement, contract",
+    [
+        pytest.param("state/health", "from podstrat.node.server import writer", "The node writer: assembly", id="upwards"),
+        pytest.param("drivers/plugins", "from podstrat.node.state import health", "The node writer: assembly", id="sideways"),
+        pytest.param("server/writer", "import grpc", "Only the protocols", id="grpc"),
+        pytest.param("drivers/supervisor", "import google.protobuf", "Only the protocols", id="protobuf"),
+        pytest.param("state/inventory", "import time", "Health, inventory and status", id="clock"),
+        pytest.param("status/patch", "from pathlib import Path", "Health, inventory and status", id="file"),
+        pytest.param("agent", "import kubernetes", "The node writer imports no", id="generated-client"),
+    ],
+)
+def test_a_wrong_import_breaks_its_contract(package, module, statement, contract):
+    path = package / "podstrat" / "node" / f"{module}.py"
+    before = path.read_text()
+    path.write_text(before.replace("from __future__ import annotations\n", f"from __future__ import annotations\n{statement}\n"))
+    try:
+        assert [name for name in broken(package) if name.startswith(contract)]
+    finally:
+        path.write_text(before)

@@ -10,13 +10,14 @@ from random import Random
 
 import pytest
 
-from node import pages
-from node.reports import Reading
-from node.simulator import DraDriver
-from podstrat.child import Server
+from podstrat.node.admin import http
+from podstrat.node.model import Reading
+from podstrat.node.simulator.driver import DraDriver
+from podstrat.testing.server import Server
+from tests.eventually import eventually_async
 from tests.node.child import Child
 from tests.node.cluster import PODS, Cluster
-from tests.node.world import shown
+from tests.node.fixtures import shown
 
 DEVICES, PODS_OF_IT = 2_000, 100
 EACH = DEVICES // PODS_OF_IT
@@ -51,8 +52,11 @@ async def health(cluster):
 
 async def until_right(cluster, driver):
     wanted = {cluster.id(name): reading.health for name, reading in driver.devices.items()}
-    while await health(cluster) != wanted:
-        await asyncio.sleep(0.2)
+
+    async def is_shown():
+        return await health(cluster) == wanted
+
+    await eventually_async(is_shown, 600.0, 0.2)
 
 
 async def populate(cluster):
@@ -77,7 +81,7 @@ async def soak(root, changes, period, restarts):
             async with Child(cluster, root, "--simulate-lifecycle") as child:
                 await until_right(cluster, driver)
                 admin = child.state / "admin.sock"
-                written = (await pages.ask(admin, "/status"))["writes"]["written"]
+                written = (await http.ask(admin, "/status"))["writes"]["written"]
                 figures = []
                 for number in range(changes):
                     name = f"gpu-{random.randrange(DEVICES)}"
@@ -89,7 +93,7 @@ async def soak(root, changes, period, restarts):
                     if number >= changes // 4:
                         figures.append((memory(child.process.pid), descriptors(child.process.pid)))
                 await until_right(cluster, driver)
-                status = await pages.ask(admin, "/status")
+                status = await http.ask(admin, "/status")
                 assert status["writes"]["written"] - written <= changes
                 assert status["backlog"] == 0
                 third = len(figures) // 3

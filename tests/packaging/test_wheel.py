@@ -43,28 +43,30 @@ def installed(wheel, tmp_path_factory):
     return home / "bin"
 
 
-def packages():
+def rooms():
     return {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
 
 
-def data_files():
-    """Everything in the packages that is not Python: tables and markers."""
+def files():
+    """What the package consists of: its own folder and the rooms."""
+    folders = {"podstrat": ROOT / "src" / "podstrat", **{f"podstrat/{room}": ROOT / room for room in rooms()}}
     return {
-        path.relative_to(ROOT).as_posix()
-        for package in packages()
-        for path in (ROOT / package).rglob("*")
-        if path.is_file() and path.suffix not in {".py", ".pyc"} and not path.name.startswith(".")
+        f"{name}/{path.relative_to(folder).as_posix()}"
+        for name, folder in folders.items()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".pyc" and not path.name.startswith(".")
     }
 
 
-def test_every_package_is_inside_and_nothing_else(wheel):
+def test_there_is_one_top_level_name(wheel):
     tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
-    assert tops == packages() | {f"podstrat-{podstrat.__version__}.dist-info"}
+    assert tops == {"podstrat", f"podstrat-{podstrat.__version__}.dist-info"}
 
 
-def test_every_data_file_is_inside(wheel):
-    assert data_files() - set(zipfile.ZipFile(wheel).namelist()) == set()
-    assert {"podstrat/py.typed"} < data_files()
+def test_every_file_is_inside_and_nothing_else(wheel):
+    inside = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("podstrat/")}
+    assert inside == files()
+    assert {"podstrat/py.typed", "podstrat/strategy/engine.py"} < inside
 
 
 def test_the_licence_is_inside(wheel):

@@ -70,8 +70,8 @@ def test_each_command_has_help(name, capsys):
 @pytest.mark.parametrize(
     "argv, complaint",
     [
-        pytest.param([], f"podstrat: error: a command is needed (there is: {EVERY})", id="no-command"),
-        pytest.param(["gate"], f"podstrat: error: unknown command 'gate' (there is: {EVERY})", id="unknown-command"),
+        pytest.param([], f"podstrat: error: no command given (one of: {EVERY})", id="no-command"),
+        pytest.param(["gate"], f"podstrat: error: unknown command 'gate' (one of: {EVERY})", id="unknown-command"),
         pytest.param(["--loud", "gates"], "podstrat: error: unrecognized arguments: --loud", id="unknown-option"),
         pytest.param(["gates", "--loud"], "podstrat gates: error: unrecognized arguments: --loud", id="option-of-no-command"),
     ],

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from podstrat import cli, exits, gates
+from podstrat import cli, exits
+from podstrat.commands import gates
 
 SOURCES = Path(__file__).parents[2] / "tools" / "upstream"
 

@@ -33,11 +33,12 @@ HEAVY = {
 
 
 def modules_after(code):
-    """The top-level modules that a fresh interpreter has loaded after running the code."""
+    """What a fresh interpreter has loaded after running the code: top-level modules, and the rooms of podstrat."""
     # -S: no site-packages, whose .pth files may import things of their own; the project itself is put on the path instead.
     path = [entry for entry in sys.path if entry]
     before = f"import sys; sys.path[:0] = {path!r}"
-    after = "import json; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    rooms = "{'.'.join(name.split('.')[: 1 + name.startswith('podstrat.')]) for name in sys.modules}"
+    after = f"import json; print(json.dumps(sorted({rooms})))"
     script = f"{before}\n{code}\n{after}"
     done = subprocess.run([sys.executable, "-S", "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -45,16 +46,16 @@ def modules_after(code):
 
 
 def test_the_package_alone_loads_neither_the_engine_nor_the_models():
-    assert modules_after("import podstrat") & (HEAVY | {"strategy"}) == set()
+    assert modules_after("import podstrat") & (HEAVY | {"podstrat.strategy"}) == set()
 
 
 def test_the_command_line_alone_loads_neither_the_engine_nor_the_models():
-    assert modules_after("import podstrat.cli") & (HEAVY | {"strategy"}) == set()
+    assert modules_after("import podstrat.cli") & (HEAVY | {"podstrat.strategy"}) == set()
 
 
 def test_the_engine_loads_nothing_heavy():
     loaded = modules_after("from podstrat import Engine, Outcome, FieldError, Request, Answer")
-    assert "strategy" in loaded
+    assert "podstrat.strategy" in loaded
     assert loaded & HEAVY == set()
 
 
@@ -67,6 +68,14 @@ def test_a_working_engine_loads_nothing_heavy():
     }
     loaded = modules_after(f"from podstrat import Engine\nassert Engine(version='1.37').create({pod!r}).ok")
     assert loaded & HEAVY == set()
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["podstrat.node.agent", "podstrat.lint.live", "podstrat.kubeclient.sync", "podstrat.kubeclient.aio", "podstrat.up.client"],
+)
+def test_the_kubernetes_package_stays_with_install_and_certs(module):
+    assert modules_after(f"import {module}") & {"kubernetes", "urllib3", "requests", "yaml"} == set()
 
 
 def test_the_models_load_pydantic():

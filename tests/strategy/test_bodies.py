@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from strategy import errors, shape, types
+from podstrat.strategy import errors
+from podstrat.strategy.api import types
+from podstrat.strategy.decoding import codec
 
-NEW = shape.Decoder(types.load("1.37"))
+NEW = codec.Decoder(types.load("1.37"))
 META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 SCHEME = 'in scheme "pkg/api/legacyscheme/scheme.go:30"'
 
@@ -86,8 +88,8 @@ def test_what_a_pod_may_call_itself(body):
             id="another-kind",
         ),
         pytest.param(
-            {"kind": "Service", "spec": {"ports": 5}},
-            'Service in version "v1" cannot be handled as a Pod: converting (v1.Service) to (core.Pod): unknown conversion',
+            {"kind": "Endpoints", "subsets": 5},
+            'Endpoints in version "v1" cannot be handled as a Pod: converting (v1.Endpoints) to (core.Pod): unknown conversion',
             id="another-kind-that-we-do-not-read",
         ),
         pytest.param(
@@ -227,7 +229,7 @@ def test_delete_options():
     ],
 )
 def test_delete_options_that_are_refused(body, message):
-    with pytest.raises(shape.DecodeError) as caught:
+    with pytest.raises(codec.DecodeError) as caught:
         NEW.options(body)
     assert caught.value.message == message
 
@@ -244,7 +246,7 @@ def test_delete_options_that_are_refused(body, message):
     ],
 )
 def test_lists_of_internal_objects(text, want):
-    assert shape.decode_list(text.encode(), "Toleration", types.load("1.37")) == want
+    assert codec.decode_list(text.encode(), "Toleration", types.load("1.37")) == want
 
 
 @pytest.mark.parametrize(
@@ -267,8 +269,8 @@ def test_lists_of_internal_objects(text, want):
     ],
 )
 def test_lists_of_internal_objects_that_are_refused(text, message):
-    with pytest.raises(shape.DecodeError) as caught:
-        shape.decode_list(text.encode(), "Toleration", types.load("1.37"))
+    with pytest.raises(codec.DecodeError) as caught:
+        codec.decode_list(text.encode(), "Toleration", types.load("1.37"))
     assert caught.value.message == message
 
 

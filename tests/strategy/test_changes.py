@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from strategy.engine import Engine
-from strategy.outcome import Outcome
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.outcome import Outcome
 from tests.strategy import make
 
 

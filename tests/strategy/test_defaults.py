@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategy import defaults
-from strategy.context import Context
+from podstrat.strategy import defaults
+from tests.strategy.make import context_with_only
 
 POD_LEVEL = "PodLevelResources"
 FIX = "PodLevelResourcesFixDefaulting"
@@ -30,10 +30,6 @@ CONTAINER_DEFAULTS = {
 PROBE_DEFAULTS = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 
 
-def context(*gates: str) -> Context:
-    return Context((1, 36), frozenset(gates), cast(Any, None))
-
-
 def container(name: str = "c", **fields: Any) -> dict[str, Any]:
     return {"name": name, "image": "busybox:1", "resources": {}, **fields}
 
@@ -46,7 +42,7 @@ def make(*containers: dict[str, Any], metadata: dict[str, Any] | None = None, st
 
 
 def defaulted(pod: dict[str, Any], *gates: str) -> Any:
-    defaults.pod(pod, context(*gates))
+    defaults.pod(pod, context_with_only(*gates, release="1.36"))
     return pod
 
 
@@ -70,7 +66,7 @@ def test_a_template_gets_less() -> None:
     spec = make(sized(limits={"cpu": "1"}, ports=[{"containerPort": 80}]), hostNetwork=True, terminationGracePeriodSeconds=-5)[
         "spec"
     ]
-    defaults.pod_spec(spec, context(POD_LEVEL))
+    defaults.pod_spec(spec, context_with_only(POD_LEVEL, release="1.36"))
     assert spec == {
         "containers": [sized(limits={"cpu": "1"}, ports=[{"containerPort": 80, "protocol": "TCP"}], **CONTAINER_DEFAULTS)],
         "hostNetwork": True,
@@ -200,7 +196,7 @@ def test_spec(sent: dict[str, Any], wanted: dict[str, Any]) -> None:
 )
 def test_container(kind: str, sent: dict[str, Any], wanted: dict[str, Any]) -> None:
     spec = make(**{kind: [container(**sent)]})["spec"]
-    defaults.pod_spec(spec, context())
+    defaults.pod_spec(spec, context_with_only(release="1.36"))
     assert {key: spec[kind][0][key] for key in wanted} == wanted
 
 
@@ -459,7 +455,7 @@ pods = st.builds(
 
 @given(pods, st.sets(st.sampled_from([POD_LEVEL, FIX, "ImageVolume", "H2CContainerProbe"])))
 def test_twice_is_once(pod: dict[str, Any], gates: set[str]) -> None:
-    ctx = context(*gates)
+    ctx = context_with_only(*gates, release="1.36")
     defaults.pod(pod, ctx)
     once = copy.deepcopy(pod)
     defaults.pod(pod, ctx)

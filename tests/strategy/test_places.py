@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from strategy.engine import Engine
-from strategy.field import FieldError
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.field import FieldError
 from tests.conformance import workloads
 from tests.conformance.recorded import BASES, edited, recordings
 from tests.strategy import make

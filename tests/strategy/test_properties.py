@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategy import defaults
-from strategy.engine import Engine
-from strategy.outcome import Outcome
+from podstrat.strategy import defaults
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.outcome import Outcome
 from tests.strategy.strategies import json_values, pods
 
 ENGINES = {release: Engine(release) for release in ("1.34", "1.35", "1.36", "1.37")}

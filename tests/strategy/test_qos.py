@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from strategy import qos
-from strategy.context import Context
+from podstrat.strategy import qos
+from tests.strategy.make import context_with_only
 
 POD_LEVEL = "PodLevelResources"
 FIX = "PodLevelResourcesFixKubeletQOSClass"
 
 FULL = {"cpu": "1", "memory": "1Gi"}
 HALF = {"cpu": "500m", "memory": "512Mi"}
-
-
-def context(*gates: str) -> Context:
-    return Context((1, 37), frozenset(gates), cast(Any, None))
 
 
 def both(requests: dict[str, str] | None = None, limits: dict[str, str] | None = None) -> dict[str, Any]:
@@ -62,7 +58,7 @@ def pod(*main: dict[str, Any], initial: tuple[dict[str, Any], ...] = (), pod_lev
     ],
 )
 def test_containers(of: Any, wanted: str) -> None:
-    assert qos.of(of, context(POD_LEVEL, FIX)) == wanted
+    assert qos.of(of, context_with_only(POD_LEVEL, FIX)) == wanted
 
 
 @pytest.mark.parametrize(
@@ -96,8 +92,12 @@ def test_containers(of: Any, wanted: str) -> None:
     ],
 )
 def test_pod_level(of: Any, off: str, on: str, fixed: str) -> None:
-    assert (qos.of(of, context()), qos.of(of, context(POD_LEVEL)), qos.of(of, context(POD_LEVEL, FIX))) == (off, on, fixed)
+    assert (
+        qos.of(of, context_with_only()),
+        qos.of(of, context_with_only(POD_LEVEL)),
+        qos.of(of, context_with_only(POD_LEVEL, FIX)),
+    ) == (off, on, fixed)
 
 
 def test_the_status_is_not_looked_at() -> None:
-    assert qos.of({**pod({}), "status": {"qosClass": "Guaranteed"}}, context()) == "BestEffort"
+    assert qos.of({**pod({}), "status": {"qosClass": "Guaranteed"}}, context_with_only()) == "BestEffort"

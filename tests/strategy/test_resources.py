@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from strategy import defaults, resources
-from strategy.context import Context
+from podstrat.strategy import defaults, resources
+from tests.strategy.make import context_with_only
 
 
 def containers(*amounts: dict[str, str], **more: str) -> list[dict[str, Any]]:
@@ -98,10 +98,6 @@ FIX = "PodLevelResourcesFixDefaulting"
 CPU, HUGE = {"cpu": "1"}, {"hugepages-2Mi": "4Mi"}
 
 
-def context(*gates: str) -> Context:
-    return Context((1, 37), frozenset(gates), cast(Any, None))
-
-
 def sized(name: str = "c", requests: dict[str, str] | None = None, limits: dict[str, str] | None = None, **fields: Any) -> Any:
     amounts = {key: value for key, value in (("requests", requests), ("limits", limits)) if value is not None}
     return {"name": name, "resources": amounts, **fields}
@@ -114,7 +110,7 @@ def make(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
 def pod_level(containers: list[dict[str, Any]], given: dict[str, Any], *gates: str, **spec: Any) -> Any:
     """spec.resources after all the defaulting that a create has."""
     pod = make(*containers, resources=given, **spec)
-    ctx = context(*gates)
+    ctx = context_with_only(*gates)
     defaults.pod(pod, ctx)
     defaults.pod_level_resources(pod, ctx)
     return pod["spec"]["resources"]
@@ -242,12 +238,12 @@ def test_pod_level_limits_need_every_container(spec: dict[str, Any], limits: dic
 def test_pod_level_objects_are_replaced_not_changed() -> None:
     pod = make(sized(requests=CPU), resources={"limits": {"cpu": "1"}})
     given = pod["spec"]["resources"]
-    defaults.pod_level_resources(pod, context(POD_LEVEL, FIX))
+    defaults.pod_level_resources(pod, context_with_only(POD_LEVEL, FIX))
     assert pod["spec"]["resources"] == {"limits": {"cpu": "1"}, "requests": {"cpu": "1"}}
     assert given == {"limits": {"cpu": "1"}}
 
 
 def test_pod_level_is_not_made() -> None:
     pod = make(sized(requests=CPU, limits=CPU))
-    defaults.pod_level_resources(pod, context(POD_LEVEL, FIX))
+    defaults.pod_level_resources(pod, context_with_only(POD_LEVEL, FIX))
     assert "resources" not in pod["spec"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from strategy.engine import Engine
-from strategy.switches import SWITCHES, SwitchError
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.switches import SWITCHES, SwitchError
 from tests.strategy import make
 
 GPU = {"resources": {"limits": {"nvidia.com/gpu": "2"}}}
@@ -27,7 +27,7 @@ def test_every_switch_is_off_by_default() -> None:
 
 
 def test_a_switch_that_is_not_there_is_named() -> None:
-    with pytest.raises(SwitchError, match="unknown switch 'Nope'; there are " + ", ".join(SWITCHES)):
+    with pytest.raises(SwitchError, match="unknown switch 'Nope'; choose one of " + ", ".join(SWITCHES)):
         Engine(switches=["Nope"])
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import warn
-from strategy.engine import Engine
+from podstrat.strategy import warn
+from podstrat.strategy.engine import Engine
 from tests.strategy import make
 
 
@@ -54,11 +54,8 @@ KEYS = {"secret": {"name": "s", "items": [{"key": "k", "path": "a/"}]}}
             id="below",
         ),
         pytest.param([{"configMap": {"name": "m"}}, TOKEN], [], id="all-keys-first"),
-        pytest.param(
-            [TOKEN, {"configMap": {"name": "m"}}],
-            ['"t" (ServiceAccountToken) with "t" (ServiceAccountToken)'],
-            id="all-keys-are-taken-for-the-source-before",
-        ),
+        pytest.param([TOKEN, {"configMap": {"name": "m"}}], [], id="all-keys-last"),
+        pytest.param([KEYS, {"downwardAPI": {}}], [], id="empty-last"),
         pytest.param([TOKEN, {"configMap": {"name": "m", "items": []}}], [], id="no-keys"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strategy.templates import KINDS
+from podstrat.strategy.workloads import KINDS
 
 
 def template(**spec):
@@ -24,7 +24,3 @@ def make(kind, pod=None, /, name="w", **spec):
     if kind == "Job":
         return {**about, "spec": {"template": pod, **spec}}
     return {**about, "spec": {"selector": {"matchLabels": {"app": "w"}}, "template": pod, **spec}}
-
-
-def lines(outcome):
-    return [str(error) for error in outcome.errors]

@@ -71,14 +71,14 @@ def test_sites_in_their_order() -> None:
     "path, returns, value, kinds",
     [
         pytest.param("strategy/rules/a.py", "Errors", "anything", ["error"], id="an-error"),
-        pytest.param("strategy/binding.py", "Errors", "anything", ["error"], id="an-error-anywhere"),
-        pytest.param("strategy/templates.py", "Iterator[FieldError]", "anything", ["error"], id="an-error-spelled-out"),
+        pytest.param("strategy/verbs/binding.py", "Errors", "anything", ["error"], id="an-error-anywhere"),
+        pytest.param("strategy/workloads.py", "Iterator[FieldError]", "anything", ["error"], id="an-error-spelled-out"),
         pytest.param("strategy/rules/a.py", "Iterator[str]", '"text"', ["error"], id="a-message"),
         pytest.param("strategy/rules/a.py", "Iterator[str]", "name", [], id="a-name"),
         pytest.param("strategy/rules/a.py", "Iterator[Pod]", "container", [], id="a-container"),
         pytest.param("strategy/warn/a.py", "Iterator[str]", 'f"{at}: no"', ["warning"], id="a-warning"),
         pytest.param("strategy/warn/a.py", "Warnings", '"text"', ["warning"], id="a-warning-by-its-name"),
-        pytest.param("strategy/gated.py", "Iterator[str]", 'f"{path}.field"', [], id="a-path"),
+        pytest.param("strategy/gates/fields.py", "Iterator[str]", 'f"{path}.field"', [], id="a-path"),
     ],
 )
 def test_what_is_a_site(path: str, returns: str, value: str, kinds: list[str]) -> None:

@@ -112,7 +112,7 @@ class Up:
     def child(self, name):
         """The process id of a part."""
         for each in Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split():
-            if Path(f"/proc/{each}/cmdline").read_bytes().split(b"\0")[3] == name.encode():
+            if f"\0podstrat\0{name}\0".encode() in Path(f"/proc/{each}/cmdline").read_bytes():
                 return int(each)
         raise LookupError(name)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from podstrat import cli, exits
-from podstrat.http import Client
+from podstrat.kubeclient.sync import Client
 from podstrat.up import command, scene, story
 from tests.up import running
 from tests.up.running import Up, assert_nothing_left
@@ -131,7 +131,7 @@ def test_a_part_that_dies(folder):
         os.kill(up.child("node"), signal.SIGKILL)
         assert up.ends() == exits.INVALID
         said = up.complaints()
-        assert said.startswith("podstrat up: `podstrat node` has ended (SIGKILL). The end of its log:\n  ")
+        assert said.startswith("podstrat up: `podstrat node` exited (SIGKILL). Last lines of its log:\n  ")
         assert "role" in said
     assert_nothing_left(folder)
 
@@ -177,7 +177,7 @@ def test_a_port_that_is_taken(folder, monkeypatch, capsys):
         port = taken.getsockname()[1]
         assert cli.main(["up", "--once", "--port", str(port)]) == exits.INVALID
     said = capsys.readouterr().err
-    assert said.startswith("podstrat up: `podstrat serve` has ended (exit code 2). The end of its log:\n")
+    assert said.startswith("podstrat up: `podstrat serve` exited (exit code 2). Last lines of its log:\n")
     assert f"cannot listen on 127.0.0.1 port {port}" in said
     assert list(folder.iterdir()) == []
 
@@ -188,5 +188,5 @@ def test_a_temporary_folder_too_deep_for_sockets(folder, monkeypatch, capsys):
     monkeypatch.setenv("TMPDIR", str(deep))
     monkeypatch.setattr("tempfile.tempdir", None)
     assert cli.main(["up", "--once"]) == exits.INVALID
-    assert "set TMPDIR to a shorter one" in capsys.readouterr().err
+    assert "set TMPDIR to a shorter directory" in capsys.readouterr().err
     assert list(deep.iterdir()) == []

@@ -7,6 +7,7 @@ import json
 import random
 from typing import Any
 
+from tests.fuzz.mutations import places
 from tests.strategy import make
 from tests.webhook.reviews import NODE, review
 
@@ -73,16 +74,6 @@ SEEDS = (
     review(POD, POD, "resize"),
     review(POD, POD, "ephemeralcontainers"),
 )
-
-
-def places(value: Any) -> list[tuple[Any, Any]]:
-    """Every holder in a value, with each of its keys."""
-    found: list[tuple[Any, Any]] = []
-    steps = list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
-    for step in steps:
-        found.append((value, step))
-        found += places(value[step])
-    return found
 
 
 def body(number: int) -> bytes:

@@ -7,13 +7,13 @@ import io
 import json
 from typing import Any
 
-from webhook.app import make
-from webhook.chain import Chain
-from webhook.handler import Handler
-from webhook.health import Health
-from webhook.measures import Measures
-from webhook.settings import Settings
-from webhook.turnstile import Turnstile
+from podstrat.webhook.app import make
+from podstrat.webhook.chain import Chain
+from podstrat.webhook.handler import Handler
+from podstrat.webhook.limiter import Limiter
+from podstrat.webhook.metrics import Metrics
+from podstrat.webhook.probes import Probes
+from podstrat.webhook.settings import Settings
 
 Pod = dict[str, Any]
 UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
@@ -45,16 +45,20 @@ def review(new: Pod | None, old: Pod | None = None, part: str = "", user: Pod | 
     return {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request | fields}
 
 
+ALL_ON = {"server_version": "1.37", **dict.fromkeys(("generation", "observed_generation", "gated_fields"), "on")}
+"""Out of the box a concern is on where the server needs it; most tests are about what it does when it is on."""
+
+
 class Webhook:
     """The WSGI application, called without a server."""
 
     def __init__(self, **settings: Any) -> None:
-        self.settings = Settings(**settings)
+        self.settings = Settings(**(ALL_ON | settings))
         self.chain = Chain(self.settings)
-        self.measures = Measures("test")
-        self.turnstile = Turnstile(self.settings.concurrency, self.settings.waiting)
-        self.health = Health({})
-        self.app = make(Handler(self.chain, self.turnstile, self.measures, self.settings.patience_seconds), self.health)
+        self.metrics = Metrics("test")
+        self.limiter = Limiter(self.settings.concurrency, self.settings.waiting)
+        self.health = Probes({})
+        self.app = make(Handler(self.chain, self.limiter, self.metrics, self.settings.patience_seconds), self.health)
 
     def call(self, path: str, body: bytes, **environ: Any) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body of the answer to one request."""
@@ -95,6 +99,15 @@ class Webhook:
 
     def validate(self, *args: Any, **fields: Any) -> Pod:
         return self.ask("validate", review(*args, **fields))
+
+    def observed(self, *args: Any, **fields: Any) -> Pod:
+        return self.ask("observed", review(*args, **fields))
+
+    def policy(self, *args: Any, **fields: Any) -> Pod:
+        return self.ask("policy", review(*args, **fields))
+
+    def preflight(self, *args: Any, **fields: Any) -> Pod:
+        return self.ask("preflight", review(*args, **fields))
 
 
 def patch(response: Pod) -> list[Pod]:

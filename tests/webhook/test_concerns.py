@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategy.engine import Engine
+from podstrat.strategy.engine import Engine
 from tests.strategy import make, strategies
-from tests.webhook.reviews import ADMIN, NODE, Webhook, causes, patch, review
+from tests.webhook.reviews import ADMIN, NODE, UID, Webhook, causes, patch, review
 
 Pod = dict[str, Any]
 ENGINE = Engine("1.37")
@@ -72,15 +72,44 @@ def test_an_old_server_gets_the_count_in_an_annotation() -> None:
     webhook = Webhook(generation="auto", server_version="1.30")
     created = applied(make.pod(), webhook.mutate(make.pod()))
     assert created["metadata"]["generation"] == 1
-    assert created["metadata"]["annotations"] == {"podstrat.dev/generation": "1"}
+    assert created["metadata"]["annotations"]["podstrat.dev/generation"] == "1"
     # Such a server puts the stored generation back; the annotation stays.
     updated = applied(with_image(created, "i:2"), webhook.mutate(with_image(created, "i:2"), created))
-    assert updated["metadata"]["annotations"] == {"podstrat.dev/generation": "2"}
+    assert updated["metadata"]["annotations"] == {**created["metadata"]["annotations"], "podstrat.dev/generation": "2"}
+
+
+def counts(webhook: Webhook, new: Pod, old: Pod, part: str = "") -> str:
+    """The count after a write, as a server before 1.33 stores it: subresources keep the stored metadata."""
+    stored = applied(new, webhook.mutate(new, old, part))
+    return (stored if part in ("", "status") else old)["metadata"]["annotations"]["podstrat.dev/generation"]
+
+
+def test_what_subresources_change_is_counted_by_the_next_write() -> None:
+    webhook = Webhook(generation="auto", observed_generation="auto", server_version="1.32")
+    created = applied(make.pod(), webhook.mutate(make.pod()))
+    # Neither can write annotations: real servers keep those that are stored.
+    debugged = {**created, "spec": {**created["spec"], "ephemeralContainers": [{"name": "d", "image": "d"}]}}
+    resized_to = [{**each, "resources": {"requests": {"cpu": "2"}}} for each in created["spec"]["containers"]]
+    resized = {**debugged, "spec": {**debugged["spec"], "containers": resized_to}}
+    assert counts(webhook, debugged, created, "ephemeralcontainers") == "1"
+    for changed in (debugged, resized):
+        # The kubelet's next status write counts, once; a change of the spec counts besides.
+        reported = {**changed, "status": {"phase": "Running"}}
+        assert counts(webhook, reported, changed, "status") == "2"
+        seen = applied(reported, webhook.mutate(reported, changed, "status"))
+        assert counts(webhook, {**seen, "status": {"phase": "Failed"}}, seen, "status") == "2"
+        assert counts(webhook, with_image(changed, "i:9"), changed) == "3"
+    # The same amount written in another way is the same.
+    same = [{**each, "resources": {"requests": {"cpu": "2000m"}}} for each in created["spec"]["containers"]]
+    seen = applied(resized, webhook.mutate(resized, resized, "status"))
+    rewritten = {**seen, "spec": {**seen["spec"], "containers": same}}
+    assert counts(webhook, rewritten, rewritten, "status") == "2"
 
 
 def test_the_annotation_keeps_its_neighbours() -> None:
     pod = with_meta(make.pod(), annotations={"a/b": "c"})
-    (count,) = [each for each in patch(Webhook(server_version="1.30").mutate(pod)) if "annotations" in each["path"]]
+    count, basis = [each for each in patch(Webhook(server_version="1.30").mutate(pod)) if "annotations" in each["path"]]
+    assert basis["path"] == "/metadata/annotations/podstrat.dev~1generation-basis"
     assert count == {"op": "add", "path": "/metadata/annotations/podstrat.dev~1generation", "value": "1"}
 
 
@@ -114,13 +143,13 @@ def test_a_status_without_anything_gets_it_back() -> None:
 
 def test_validation_tells_when_it_has_been_lost_again() -> None:
     new = {**OBSERVED, "status": {}}
-    response = WEBHOOK.validate(new, OBSERVED, "status")
+    response = WEBHOOK.observed(new, OBSERVED, "status")
     assert response["allowed"]
     assert response["warnings"] == ["status.observedGeneration: was kept, and has been cleared by another webhook"]
-    assert causes(Webhook(confirm="deny").validate(new, OBSERVED, "status")) == [
+    assert causes(Webhook(confirm="deny").observed(new, OBSERVED, "status")) == [
         "status.observedGeneration: Required value: another writer has cleared it"
     ]
-    assert "warnings" not in Webhook(confirm="off").validate(new, OBSERVED, "status")
+    assert "warnings" not in Webhook(confirm="off").observed(new, OBSERVED, "status")
 
 
 # ---- gates -----------------------------------------------------------------------------------------
@@ -181,12 +210,12 @@ def test_what_is_dropped_is_not_counted() -> None:
 
 
 def test_validation_refuses_what_has_come_back() -> None:
-    assert causes(Webhook(gated_action="refuse").validate(SIGNAL)) == [
+    assert causes(Webhook(gated_action="refuse").policy(SIGNAL)) == [
         f"{PATH}: Forbidden: the feature gate ContainerStopSignals is off in this cluster"
     ]
-    assert Webhook(gated_action="drop").validate(SIGNAL)["warnings"] == [f"{PATH}: was dropped, and has come back"]
-    assert not Webhook(gated_action="drop", confirm="deny").validate(SIGNAL)["allowed"]
-    assert "warnings" not in WEBHOOK.validate(SIGNAL)
+    assert Webhook(gated_action="drop").policy(SIGNAL)["warnings"] == [f"{PATH}: was dropped, and has come back"]
+    assert not Webhook(gated_action="drop", confirm="deny").policy(SIGNAL)["allowed"]
+    assert "warnings" not in WEBHOOK.policy(SIGNAL)
 
 
 # ---- health ----------------------------------------------------------------------------------------
@@ -304,18 +333,18 @@ def test_several_concerns_refuse_in_one_answer() -> None:
 @pytest.mark.parametrize(
     "settings, phase, warnings",
     [
-        pytest.param({}, "validate", None, id="off-out-of-the-box"),
+        pytest.param({}, "preflight", None, id="off-out-of-the-box"),
         pytest.param(
             {"preflight": "on"},
-            "validate",
+            "preflight",
             [
                 'Kubernetes 1.37 would refuse this pod: spec.restartPolicy: Unsupported value: "Often": '
                 'supported values: "Always", "OnFailure", "Never"'
             ],
             id="warn",
         ),
-        pytest.param({"preflight": "on", "preflight_phase": "mutate"}, "validate", None, id="in-the-other-phase"),
-        pytest.param({"preflight": "auto"}, "validate", None, id="auto-with-a-server-of-that-release"),
+        pytest.param({"preflight": "on", "preflight_phase": "mutate"}, "preflight", None, id="in-the-other-phase"),
+        pytest.param({"preflight": "auto"}, "preflight", None, id="auto-with-a-server-of-that-release"),
     ],
 )
 def test_preflight(settings: Pod, phase: str, warnings: list[str] | None) -> None:
@@ -326,7 +355,7 @@ def test_preflight(settings: Pod, phase: str, warnings: list[str] | None) -> Non
 
 def test_preflight_denies_with_all_causes_in_the_words_of_that_release() -> None:
     bad = make.pod(restartPolicy="Often", dnsPolicy="Mine")
-    response = Webhook(preflight="on", preflight_version="1.36", preflight_action="deny").validate(bad)
+    response = Webhook(preflight="on", preflight_version="1.36", preflight_action="deny").preflight(bad)
     own = Engine("1.36").create(bad).status()
     assert response["status"]["message"] == f"Kubernetes 1.36 would refuse it: {own['message']}"
     assert response["status"]["details"] == own["details"]
@@ -338,13 +367,13 @@ def test_preflight_of_another_release_names_what_it_would_drop() -> None:
     pod = make.pod(containers=[{"name": "c", "image": "i", "lifecycle": {"stopSignal": "SIGTERM"}}], os={"name": "linux"})
     response = Webhook(
         preflight="auto", preflight_version="1.36", gated_fields="off", feature_gates={"ContainerStopSignals": True}
-    ).validate(pod)
+    ).preflight(pod)
     assert response["warnings"] == [f"Kubernetes 1.36 would drop {PATH}: the feature gate ContainerStopSignals is off"]
 
 
 def test_many_warnings_fit_into_what_the_server_passes_on() -> None:
     containers = [{"name": f"c{i}", "image": "i", "imagePullPolicy": "x" * 300} for i in range(100)]
-    warnings = Webhook(preflight="on").validate(make.pod(containers=containers))["warnings"]
+    warnings = Webhook(preflight="on").preflight(make.pod(containers=containers))["warnings"]
     assert all(len(each) <= 256 for each in warnings)
     assert sum(map(len, warnings)) <= 4096
     assert warnings[-1].startswith("podstrat: and ")
@@ -389,7 +418,7 @@ def test_fields_of_a_review_that_are_not_known_do_no_harm() -> None:
     assert WEBHOOK.ask("mutate", sent)["allowed"]
 
 
-@pytest.mark.parametrize("phase, allowed", [("mutate", True), ("validate", False)])
+@pytest.mark.parametrize("phase, allowed", [("mutate", True), ("observed", False)])
 @pytest.mark.parametrize(
     "sent",
     [
@@ -451,3 +480,44 @@ def test_a_valid_pod_stays_valid_and_comes_out_the_same(pod: Pod) -> None:
     assert before.ok == after.ok
     if before.ok:
         assert before.pod == after.pod
+
+
+# ---- preflight of workloads --------------------------------------------------------------------------
+
+
+def workload(kind: str, group: str, resource: str, obj: Pod, old: Pod | None = None) -> Pod:
+    made = {"group": group, "version": "v1", "kind": kind}, {"group": group, "version": "v1", "resource": resource}
+    return review(obj, old, kind=made[0], resource=made[1])
+
+
+def test_preflight_judges_the_template_of_a_workload() -> None:
+    """Its author sees it there; what becomes of the pods is seen by a controller only."""
+    spec = {"containers": [{"name": "c", "image": "i", "lifecycle": {"stopSignal": "SIGTERM"}}], "os": {"name": "linux"}}
+    good = {"metadata": {"name": "d"}, "spec": {"template": {"metadata": {}, "spec": spec}}}
+    bad = {"metadata": {"name": "d"}, "spec": {"template": {"metadata": {}, "spec": {**spec, "dnsPolicy": "No"}}}}
+    webhook = Webhook(preflight="on", preflight_version="1.36", preflight_gates={"ContainerStopSignals": False})
+    path = "spec.template.spec.containers[0].lifecycle.stopSignal"
+    dropped = f"Kubernetes 1.36 would drop {path}: the feature gate ContainerStopSignals is off"
+    assert webhook.ask("preflight", workload("Deployment", "apps", "deployments", good))["warnings"] == [dropped]
+    (warning,) = webhook.ask("preflight", workload("Deployment", "apps", "deployments", bad, good))["warnings"]
+    assert warning.startswith('Kubernetes 1.36 would refuse this template: spec.template.spec.dnsPolicy: Unsupported value: "No"')
+    cron = {
+        "metadata": {"name": "d"},
+        "spec": {"jobTemplate": {"spec": {"template": {"spec": {**spec, "restartPolicy": "Always"}}}}},
+    }
+    (warning, *_) = webhook.ask("preflight", workload("CronJob", "batch", "cronjobs", cron))["warnings"]
+    assert "spec.jobTemplate.spec.template.spec.restartPolicy" in warning
+    denying = Webhook(preflight="on", preflight_version="1.36", preflight_action="deny")
+    assert not denying.ask("preflight", workload("Deployment", "apps", "deployments", bad))["allowed"]
+    # Only there, and only what has a template.
+    assert webhook.ask("validate", workload("Deployment", "apps", "deployments", bad)) == {"uid": UID, "allowed": True}
+    assert "warnings" not in webhook.ask("preflight", workload("Deployment", "example.com", "deployments", bad))
+    assert "warnings" not in webhook.ask("preflight", workload("Deployment", "apps", "deployments", {"metadata": {"name": "d"}}))
+
+
+def test_a_probe_is_told_which_release_is_worked_for() -> None:
+    probe = with_meta(make.pod(), annotations={"podstrat.dev/probe": "create"})
+    for phase in ("mutate", "validate", "observed", "policy", "preflight"):
+        told = Webhook(server_version="1.36").ask(phase, review(probe, dryRun=True))
+        assert told["warnings"] == [f"podstrat.dev/probe {phase}: release 1.36"]
+    assert "warnings" not in Webhook(server_version="1.36").validate(probe, dryRun=False)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from podstrat.webhook import app, handler
 from tests.strategy import make
 from tests.webhook.reviews import UID, Webhook, review
-from webhook import handler
 
 WEBHOOK = Webhook()
 GOOD = json.dumps(review(make.pod())).encode()
@@ -33,27 +33,29 @@ def body(**fields: Any) -> bytes:
 @pytest.mark.parametrize(
     "sent, code, message",
     [
-        pytest.param(b"", 400, "the body is empty", id="empty"),
-        pytest.param(b"{", 400, "the body is no JSON that can be read: ", id="half"),
-        pytest.param(b"\xff\xfe{}", 400, "the body is no JSON that can be read: ", id="another-encoding"),
-        pytest.param(b'{"a": NaN}', 400, "the body is no JSON that can be read: ", id="not-a-number"),
-        pytest.param(b'"review"', 400, "the body is no JSON object", id="a-string"),
-        pytest.param(b"[" * 100_000, 400, "the body is no JSON that can be read: depth limit exceeded", id="deep"),
+        pytest.param(b"", 400, "the request body is empty", id="empty"),
+        pytest.param(b"{", 400, "the request body is not valid JSON: ", id="half"),
+        pytest.param(b"\xff\xfe{}", 400, "the request body is not valid JSON: ", id="another-encoding"),
+        pytest.param(b'{"a": NaN}', 400, "the request body is not valid JSON: ", id="not-a-number"),
+        pytest.param(b'"review"', 400, "the request body is not a JSON object", id="a-string"),
+        pytest.param(b"[" * 100_000, 400, "the request body is not valid JSON: depth limit exceeded", id="deep"),
         pytest.param(
             b'{"a":' * 50_000 + b"1" + b"}" * 50_000,
             400,
-            "the body is no JSON that can be read: depth limit exceeded",
+            "the request body is not valid JSON: depth limit exceeded",
             id="deep-objects",
         ),
-        pytest.param(b"{}", 400, "the body is None of None, expected AdmissionReview of admission.k8s.io/v1", id="nothing"),
-        pytest.param(b'{"kind": "Pod", "apiVersion": "v1"}', 400, "the body is Pod of v1, expected AdmissionReview", id="a-pod"),
-        pytest.param(body(), 400, "the review cannot be read: request: ", id="no-request"),
-        pytest.param(body(request={}), 400, "the review cannot be read: request.uid: Field required", id="an-empty-request"),
-        pytest.param(body(request=[]), 400, "the review cannot be read: request: ", id="a-list"),
+        pytest.param(b"{}", 400, "the request body is None None, expected AdmissionReview admission.k8s.io/v1", id="nothing"),
+        pytest.param(
+            b'{"kind": "Pod", "apiVersion": "v1"}', 400, "the request body is Pod v1, expected AdmissionReview", id="a-pod"
+        ),
+        pytest.param(body(), 400, "invalid AdmissionReview: request: ", id="no-request"),
+        pytest.param(body(request={}), 400, "invalid AdmissionReview: request.uid: Field required", id="an-empty-request"),
+        pytest.param(body(request=[]), 400, "invalid AdmissionReview: request: ", id="a-list"),
         pytest.param(
             body(request={**review(make.pod())["request"], "uid": ""}),
             400,
-            "the review cannot be read: request.uid: is empty",
+            "invalid AdmissionReview: request.uid: is empty",
             id="an-empty-uid",
         ),
         pytest.param(b" " * (7 * 1024 * 1024 + 1), 413, "Request entity too large: limit is 7340032", id="too-large"),
@@ -72,12 +74,14 @@ def test_what_cannot_be_answered_to(path: str, sent: bytes, code: int, message: 
     [
         pytest.param(
             {**review(make.pod()), "apiVersion": "admission.k8s.io/v1beta1"},
-            "the body is AdmissionReview of admission.k8s.io/v1beta1, expected AdmissionReview of admission.k8s.io/v1",
+            "the request body is AdmissionReview admission.k8s.io/v1beta1, expected AdmissionReview admission.k8s.io/v1",
             id="an-old-version",
         ),
-        pytest.param({**review(make.pod()), "kind": "ConversionReview"}, "the body is ConversionReview of", id="another-kind"),
-        pytest.param(review(make.pod(), object=[1]), "the review cannot be read: request.object: ", id="an-object-that-is-none"),
-        pytest.param(review(make.pod(), operation=None), "the review cannot be read: request.operation: ", id="no-operation"),
+        pytest.param(
+            {**review(make.pod()), "kind": "ConversionReview"}, "the request body is ConversionReview ", id="another-kind"
+        ),
+        pytest.param(review(make.pod(), object=[1]), "invalid AdmissionReview: request.object: ", id="an-object-that-is-none"),
+        pytest.param(review(make.pod(), operation=None), "invalid AdmissionReview: request.operation: ", id="no-operation"),
     ],
 )
 def test_what_has_a_uid_is_answered_to_it(sent: dict[str, Any], message: str) -> None:
@@ -133,7 +137,7 @@ def test_flask_answers_the_same_as_the_direct_way() -> None:
     """The views are there for whoever mounts the application elsewhere."""
     client = WEBHOOK.app.test_client()
     direct = WEBHOOK.app.wsgi_app
-    assert isinstance(direct, handler.Direct)
+    assert isinstance(direct, app.Direct)
     try:
         WEBHOOK.app.wsgi_app = direct._application  # type: ignore[method-assign, assignment]
         answered = client.post("/mutate", data=GOOD, content_type="application/json")
@@ -147,23 +151,23 @@ def test_flask_answers_the_same_as_the_direct_way() -> None:
 
 def test_whoever_is_too_many_is_told_at_once() -> None:
     webhook = Webhook(concurrency=1, waiting=0)
-    assert webhook.turnstile.enter(0)
+    assert webhook.limiter.acquire(0)
     code, headers, answer = webhook.call("/mutate", GOOD)
     assert (code, status_of(answer)["reason"], headers["Retry-After"]) == (503, "ServiceUnavailable", "1")
-    webhook.turnstile.leave()
+    webhook.limiter.release()
     assert webhook.call("/mutate", GOOD)[0] == 200
 
 
 def test_whoever_waits_gets_a_turn() -> None:
     webhook = Webhook(concurrency=1, waiting=1, patience_seconds=30)
-    assert webhook.turnstile.enter(0)
+    assert webhook.limiter.acquire(0)
     codes: list[int] = []
     waiting = threading.Thread(target=lambda: codes.append(webhook.call("/mutate", GOOD, QUERY_STRING="")[0]))
     waiting.start()
-    while webhook.turnstile._room:
+    while webhook.limiter._places:
         pass
     assert webhook.call("/mutate", GOOD)[0] == 503, "there is room for one only"
-    webhook.turnstile.leave()
+    webhook.limiter.release()
     waiting.join(30)
     assert codes == [200]
 
@@ -179,8 +183,8 @@ def test_whoever_waits_gets_a_turn() -> None:
     ],
 )
 def test_nobody_waits_longer_than_the_server_does(query: str, seconds: float) -> None:
-    made = handler.Handler(WEBHOOK.chain, WEBHOOK.turnstile, WEBHOOK.measures, 1.0)
-    assert made._patience_for(query) == seconds
+    made = handler.Handler(WEBHOOK.chain, WEBHOOK.limiter, WEBHOOK.metrics, 1.0)
+    assert made._timeout(query) == seconds
 
 
 # ---- counting --------------------------------------------------------------------------------------
@@ -191,14 +195,14 @@ def test_what_is_counted() -> None:
     webhook.call("/mutate", GOOD)
     webhook.call("/mutate", json.dumps(review(make.pod(), dryRun=True)).encode())
     webhook.call("/validate", b"{")
-    text = webhook.measures.exposition()[0].decode()
+    text = webhook.metrics.exposition()[0].decode()
     labels = 'allowed="true",dry_run="{}",operation="CREATE",subresource="",webhook="mutate"'
     for line in (
-        f"podstrat_webhook_admission_requests_total{{{labels.format('false')}}} 1.0",
-        f"podstrat_webhook_admission_requests_total{{{labels.format('true')}}} 1.0",
-        'podstrat_webhook_failed_calls_total{code="400",webhook="validate"} 1.0',
-        'podstrat_webhook_patch_operations_total{concern="generation"} 2.0',
-        'podstrat_webhook_admission_request_duration_seconds_count{webhook="mutate"} 2.0',
+        f"podstrat_webhook_admission_requests_total{{{labels.format('false')}}} 1",
+        f"podstrat_webhook_admission_requests_total{{{labels.format('true')}}} 1",
+        'podstrat_webhook_failed_calls_total{code="400",webhook="validate"} 1',
+        'podstrat_webhook_patch_operations_total{concern="generation"} 2',
+        'podstrat_webhook_admission_request_duration_seconds_count{webhook="mutate"} 2',
     ):
         assert line in text.splitlines()
 

@@ -7,8 +7,8 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from strategy.admission import ABSENT, Edit
-from webhook import patch
+from podstrat.strategy.review.edits import ABSENT, Edit
+from podstrat.webhook import patch
 
 
 @pytest.mark.parametrize(

@@ -13,16 +13,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from certs import reading
-from podstrat.child import Server
-from podstrat.http import Client
+from podstrat.certs import inspect
+from podstrat.kubeclient.sync import Client
+from podstrat.testing.server import Server
 from tests.strategy import make
 from tests.webhook.child import Caller, Load, Replica, trusting, until
 from tests.webhook.reviews import review
@@ -39,6 +39,7 @@ class Scene:
 
     def __init__(self, server: Server, folder: Path, replicas: int, **settings: Any) -> None:
         self.server = server
+        self._published = b""
         self._clients = threading.local()
         self._every: list[Client] = []
         chosen = {
@@ -86,8 +87,14 @@ class Scene:
 
     def published(self) -> bytes:
         """What clients of the validating webhook are told to trust."""
+        for hook in self.entries():
+            self._published = base64.b64decode(hook["clientConfig"].get("caBundle", ""))
+        return self._published
+
+    def entries(self) -> list[Any]:
+        """The entries of the validating configuration."""
         found = self.send("GET", f"{CONFIGURATIONS}/validatingwebhookconfigurations/podstrat-webhook")
-        return base64.b64decode(found["webhooks"][0]["clientConfig"].get("caBundle", ""))
+        return found.get("webhooks") or []
 
     def trust(self) -> ssl.SSLContext:
         return trusting(self.published())
@@ -142,18 +149,18 @@ def drill(scene: Scene, seconds: float) -> tuple[Load, set[str], set[bytes]]:
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
-        with Load(callers, "/mutate?timeout=5s", BODY) as load:
+        with Load(callers, "/mutate", BODY) as load:
             end = time.monotonic() + seconds
             while True:
                 load.progress()
                 scene.rotate()
-                leaves.add(reading.facts(scene.secret()["tls.crt"]).fingerprint)
+                leaves.add(inspect.facts(scene.secret()["tls.crt"]).fingerprint)
                 before = scene.secret()["authority.crt"]
                 scene.rotate("--authority")
                 until(lambda before=before: scene.secret()["authority.crt"] != before)
                 until(lambda: scene.secret()["ca.crt"] == scene.secret()["authority.crt"])
                 until(lambda: scene.published() == scene.secret()["ca.crt"])
-                leaves.add(reading.facts(scene.secret()["tls.crt"]).fingerprint)
+                leaves.add(inspect.facts(scene.secret()["tls.crt"]).fingerprint)
                 load.progress()
                 if time.monotonic() > end:
                     break
@@ -240,3 +247,82 @@ def test_the_server_does_not_answer_for_a_while(scene: Scene) -> None:
             assert replica.is_ready()
     finally:
         scene.server.process.send_signal(18)  # SIGCONT
+
+
+# ---- what somebody breaks under load -------------------------------------------------------------
+
+
+@pytest.fixture
+def managed(server: Server, tmp_path: Path) -> Iterator[Scene]:
+    """The same, where the replicas keep the entries of the configurations as well."""
+    made = Scene(server, tmp_path, 2, registration="manage")
+    made.send("POST", "/podstrat/reset")
+    made.install()
+    with ExitStack() as stack:
+        stack.callback(made.close)
+        for replica in made.replicas:
+            stack.enter_context(replica)
+        for replica in made.replicas:
+            until(replica.is_ready)
+        until(lambda: [hook["name"] for hook in made.entries()] == ["validate.podstrat.dev"])
+        yield made
+
+
+def failed_after(load: Load, broken: Callable[[], None], repaired: Callable[[], bool]) -> tuple[int, int]:
+    """How many calls failed before the repair was seen, and how many after it."""
+    load.progress()
+    assert load.failures == []
+    broken()
+    until(repaired)
+    before = len(load.failures)
+    load.progress(20)
+    return before, len(load.failures) - before
+
+
+def all_ready(scene: Scene) -> bool:
+    return all(replica.is_ready() for replica in scene.replicas)
+
+
+def test_a_secret_that_is_deleted_is_repaired_under_load(managed: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    """No call fails, and no replica leaves its Service: old and new authority are trusted together until all have changed."""
+    callers = [managed.caller(replica, keep) for replica in managed.replicas for keep in (True, True, False, False)]
+    authority, over, unready = managed.secret()["ca.crt"], threading.Event(), []
+
+    def watch() -> None:
+        while not over.wait(0.05):
+            if not all_ready(managed):
+                unready.append(time.monotonic())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        with Load(callers, "/mutate", BODY) as load:
+            failed = failed_after(
+                load,
+                lambda: managed.send("DELETE", SECRET),
+                lambda: authority not in managed.published() and managed.published() == managed.secret()["ca.crt"],
+            )
+    finally:
+        over.set()
+        watcher.join()
+    with capsys.disabled():
+        counted = f"{failed[0]} failed before the repair, {failed[1]} after"
+        print(f"\nSecret deleted under load: {sum(load.good)} reviews, {counted}")
+    assert load.failures == []
+    assert unready == []
+
+
+def test_a_configuration_that_is_emptied_is_repaired_under_load(managed: Scene, capsys: pytest.CaptureFixture[str]) -> None:
+    callers = [managed.caller(replica, keep) for replica in managed.replicas for keep in (True, False)]
+    path = f"{CONFIGURATIONS}/validatingwebhookconfigurations/podstrat-webhook"
+    before = managed.entries()
+    with Load(callers, "/mutate", BODY) as load:
+        found = managed.send("GET", path)
+        failed = failed_after(
+            load, lambda: managed.send("PUT", path, {**found, "webhooks": []}), lambda: managed.entries() == before
+        )
+    with capsys.disabled():
+        counted = f"{failed[0]} failed before the repair, {failed[1]} after"
+        print(f"\nconfiguration emptied under load: {sum(load.good)} reviews, {counted}")
+    assert load.failures == []
+    assert all_ready(managed)

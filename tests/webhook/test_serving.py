@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from certs import files, folder, rotation
-from certs.issuing import Authority
+from podstrat.certs import files, folder, rotation
+from podstrat.certs.issuing import Authority
 from tests.strategy import make
 from tests.webhook.child import PATIENCE, Balancer, Caller, Load, Replica, certificates, trusting, until
 from tests.webhook.reviews import UID, review
@@ -30,7 +30,7 @@ BODY = json.dumps(review(make.pod())).encode()
 @pytest.fixture(scope="module")
 def replica(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replica]:
     place = tmp_path_factory.mktemp("webhook")
-    with Replica(place / "replica", cert_dir=certificates(place / "tls"), workers=2, read_seconds=1) as made:
+    with Replica(place / "replica", cert_dir=certificates(place / "tls"), workers=2) as made:
         until(made.is_ready)
         yield made
 
@@ -124,7 +124,7 @@ def test_whoever_stops_in_the_middle_is_given_up(tmp_path: Path, stop_in: str) -
     """Threads that wait for slow clients come back: more of those than there are threads do no lasting harm."""
     tls = certificates(tmp_path / "tls")
     threads = {"threads": 6, "concurrency": 2, "waiting": 4}
-    with Replica(tmp_path / "replica", cert_dir=tls, read_seconds=1, workers=1, **threads) as replica:
+    with Replica(tmp_path / "replica", cert_dir=tls, read_seconds=3, workers=1, **threads) as replica:
         until(replica.is_ready)
         slow: list[socket.socket] = []
         for _ in range(8):
@@ -179,7 +179,7 @@ def test_a_bad_pair_does_not_replace_the_good_one(tmp_path: Path, broken: str) -
         until(lambda: replica.metric("certificate_files_usable") == 0)
         code, text = replica.plain("/readyz")
         assert code == 200
-        assert "[+]certificate ok, but an earlier pair is served: " in text
+        assert "[+]certificate ok, serving an earlier pair: " in text
         assert caller.call("/mutate", BODY)[0] == 200
         assert caller.served() == served
         caller.close()
@@ -244,7 +244,7 @@ def test_too_many_at_a_time_are_turned_away_at_once(tmp_path: Path) -> None:
         until(replica.is_ready)
         trust = trusting(tmp_path / "tls" / "ca.crt")
         callers = [Caller(("127.0.0.1", replica.port), lambda: trust) for _ in range(12)]
-        threads = [threading.Thread(target=lambda each=each: answers.append(each.call("/validate", heavy))) for each in callers]
+        threads = [threading.Thread(target=lambda each=each: answers.append(each.call("/preflight", heavy))) for each in callers]
         for caller in callers:
             caller.served()  # connected: the reviews come at the same time
         for thread in threads:
@@ -269,21 +269,43 @@ def pair_of(tmp_path: Path, **settings: object) -> list[Replica]:
 
 
 def test_sigterm_loses_nothing(tmp_path: Path) -> None:
-    """Told to stop under load, behind a balancer that asks for readiness: no call fails."""
-    one, two = pair_of(tmp_path, drain_seconds=1)
+    """Told to stop under load, behind a balancer that asks for readiness: no call fails.
+
+    The drain lasts until the balancer has noticed and every caller has been answered since; a second signal ends it then.
+    """
+    one, two = pair_of(tmp_path, drain_seconds=PATIENCE)
     trust = trusting(tmp_path / "tls" / "ca.crt")
     with one, two:
         until(one.is_ready)
         until(two.is_ready)
         with Balancer([one, two]) as balancer:
             callers = [Caller(balancer.address, lambda: trust, keep=number % 2 == 0) for number in range(8)]
-            with Load(callers, "/mutate?timeout=5s", BODY) as load:
+            with Load(callers, "/mutate", BODY) as load:
                 load.progress()
                 assert one.process is not None
                 one.process.send_signal(signal.SIGTERM)
                 until(lambda: not one.is_ready())
+                assert one.plain("/readyz")[1].startswith("[+]ping ok\n[-]shutdown shutting down\n")
+                until(lambda: balancer.has_left(one))
                 load.progress()
-                assert one.process.wait(30) == 0
+                for worker in one.workers():
+                    os.kill(worker, signal.SIGTERM)
+                assert one.process.wait(PATIENCE) == 0
+                load.progress()
+            assert load.failures == []
+
+
+def test_a_balancer_that_is_late_loses_nothing(tmp_path: Path) -> None:
+    """Connections that are made but not used yet when the drain ends are served; later ones are refused, and go elsewhere."""
+    one, two = pair_of(tmp_path)
+    trust = trusting(tmp_path / "tls" / "ca.crt")
+    with one, two:
+        until(one.is_ready)
+        until(two.is_ready)
+        with Balancer([one, two], look_seconds=PATIENCE) as balancer:
+            with Load([Caller(balancer.address, lambda: trust, keep=False) for _ in range(8)], "/mutate", BODY) as load:
+                load.progress()
+                assert one.kill(signal.SIGTERM) == 0
                 load.progress()
             assert load.failures == []
 
@@ -296,7 +318,7 @@ def test_sigkill_loses_what_is_in_flight_only(tmp_path: Path) -> None:
         until(two.is_ready)
         with Balancer([one, two]) as balancer:
             callers = [Caller(balancer.address, lambda: trust, keep=number % 2 == 0) for number in range(8)]
-            with Load(callers, "/mutate?timeout=5s", BODY) as load:
+            with Load(callers, "/mutate", BODY) as load:
                 load.progress()
                 one.kill(signal.SIGKILL)
                 load.progress(20)
@@ -326,7 +348,7 @@ def test_print_config() -> None:
     done = run("webhook", "--print-config", "--health", "auto")
     assert done.returncode == 0
     assert 'health: "auto"  # flag' in done.stdout.splitlines()
-    assert "# health: on (auto: the server has the basic rules, the stricter ones are ours)" in done.stdout.splitlines()
+    assert "# health: on (auto: the server has only the basic rules)" in done.stdout.splitlines()
 
 
 def test_wrong_settings_are_told() -> None:
@@ -339,10 +361,12 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = run("webhook", "--host", "127.0.0.1", "--port", str(taken.getsockname()[1]), "--metrics-port", "0")
     assert done.returncode == 2
-    assert "another port is --port N" in done.stderr
+    assert "choose another port with --port N" in done.stderr
 
 
 def test_what_is_imported_without_a_secret() -> None:
-    code = "import sys, webhook.serving; print(sorted(m for m in ('kubernetes', 'jsonpatch', 'grpc') if m in sys.modules))"
+    code = (
+        "import sys, podstrat.webhook.serving; print(sorted(m for m in ('kubernetes', 'jsonpatch', 'grpc') if m in sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-import goyaml
-from webhook import decisions, settings
-from webhook.settings import Settings, SettingsError
+from podstrat import goyaml
+from podstrat.webhook import activation, settings
+from podstrat.webhook.settings import Settings, SettingsError
 
 
 def test_a_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
@@ -51,22 +51,25 @@ def test_texts_become_lists_and_maps() -> None:
     "environ, flags, message",
     [
         pytest.param({}, {"port": "x"}, "port (flag): Input should be a valid integer", id="no-number"),
-        pytest.param({"PODSTRAT_WEBHOOK__PROT": "1"}, {}, "PODSTRAT_WEBHOOK__PROT: there is no such setting", id="misspelt"),
+        pytest.param({"PODSTRAT_WEBHOOK__PROT": "1"}, {}, "PODSTRAT_WEBHOOK__PROT: unknown setting", id="misspelt"),
         pytest.param(
             {"PODSTRAT_WEBHOOK__HEALTH": "maybe"}, {}, "health (environment): Input should be 'on', 'off' or 'auto'", id="state"
         ),
+        pytest.param({}, {"server_version": "old"}, "server_version (flag): 'old' is not a Kubernetes version", id="no-version"),
         pytest.param(
-            {}, {"server_version": "old"}, "server_version (flag): 'old' is not a version of Kubernetes", id="no-version"
+            {}, {"feature_gates": "Nope=true"}, "feature_gates: Nope is not a feature gate of pod fields in 1.37", id="no-gate"
         ),
-        pytest.param({}, {"feature_gates": "Nope=true"}, "feature_gates: Nope guards no field of pods in 1.37", id="no-gate"),
-        pytest.param({}, {"feature_gates": "Nope"}, "feature_gates (flag): write it like A=x,B=y", id="no-value"),
+        pytest.param({}, {"feature_gates": "Nope"}, "feature_gates (flag): expected A=x,B=y", id="no-value"),
         pytest.param(
-            {}, {"gated_actions": "Nope=drop"}, "gated_actions: Nope guards no field of pods in 1.37", id="no-gate-to-act-on"
+            {},
+            {"gated_actions": "Nope=drop"},
+            "gated_actions: Nope is not a feature gate of pod fields in 1.37",
+            id="no-gate-to-act-on",
         ),
         pytest.param(
             {}, {"strict_rules": "nope"}, "strict_rules (flag): there is no rule 'nope'; there are unique-names,", id="no-rule"
         ),
-        pytest.param({}, {"health_writers": "eve"}, "'eve' is neither user:NAME nor group:NAME", id="no-writer"),
+        pytest.param({}, {"health_writers": "eve"}, "'eve': expected user:NAME or group:NAME", id="no-writer"),
         pytest.param({}, {"preflight_version": "1.20"}, "Kubernetes 1.20 is not supported", id="no-rules-of-that-release"),
         pytest.param({}, {"threads": "8"}, "threads: must be at least concurrency + waiting", id="too-few-threads"),
     ],
@@ -82,7 +85,7 @@ def test_what_is_wrong_is_told(environ: dict[str, str], flags: dict[str, Any], m
     [
         pytest.param(None, "cannot read ", id="no-file"),
         pytest.param("a: [", "settings.yaml", id="no-yaml"),
-        pytest.param("- a", "must be one map of settings", id="a-list"),
+        pytest.param("- a", "must be a single map of settings", id="a-list"),
         pytest.param("prot: 1", "prot (file", id="misspelt"),
     ],
 )
@@ -103,7 +106,7 @@ def test_variables_of_a_service_do_no_harm() -> None:
 
 def test_what_is_shown_can_be_read_again(tmp_path: Path) -> None:
     loaded = settings.load({}, {"port": "1", "feature_gates": "ImageVolume=false", "client_names": "a,b"})
-    shown = settings.show(loaded) + decisions.show(loaded.settings)
+    shown = settings.show(loaded) + activation.show(loaded.settings)
     file = tmp_path / "settings.yaml"
     file.write_text(shown)
     assert settings.load({}, {}, file).settings == loaded.settings
@@ -114,31 +117,39 @@ def test_what_is_shown_can_be_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "version, on",
     [
-        pytest.param("1.37", {"gated_fields", "health", "node_restriction"}, id="a-server-that-counts"),
-        pytest.param("1.33", {"gated_fields", "health", "node_restriction", "preflight"}, id="the-first-that-counts"),
-        pytest.param(
-            "1.32",
-            {"generation", "backport", "observed_generation", "gated_fields", "health", "node_restriction", "preflight"},
-            id="the-last-that-does-not",
-        ),
+        pytest.param("auto", {"health", "node_restriction", "preflight"}, id="not-asked-yet"),
+        pytest.param("1.37", {"health", "node_restriction"}, id="a-server-that-counts"),
+        pytest.param("1.34", {"health", "node_restriction", "preflight"}, id="the-first-release-of-the-engine"),
+        pytest.param("1.33", {"node_restriction", "preflight"}, id="the-first-that-counts"),
+        pytest.param("1.32", {"generation", "backport", "node_restriction", "preflight"}, id="the-last-that-does-not"),
         pytest.param(
             "plain",
-            {"generation", "observed_generation", "gated_fields", "health", "node_restriction", "preflight"},
+            {"generation", "observed_generation", "health", "node_restriction", "preflight"},
             id="a-server-that-stores-pods-as-they-are",
         ),
     ],
 )
 def test_auto(version: str, on: set[str]) -> None:
-    every = dict.fromkeys(decisions.decide(Settings()), "auto")
-    decided = decisions.decide(Settings(server_version=version, **every))  # type: ignore[arg-type]
+    every = dict.fromkeys(activation.decide(Settings()), "auto")
+    decided = activation.decide(Settings(server_version=version, **every))  # type: ignore[arg-type]
     assert {name for name, decision in decided.items() if decision.on} == on
     assert all(decision.reason.startswith("auto: ") for decision in decided.values())
 
 
-def test_out_of_the_box_everything_is_on_but_preflight() -> None:
-    decided = decisions.decide(Settings())
-    assert [name for name, decision in decided.items() if not decision.on] == ["backport", "preflight"]
-    assert decided["generation"].reason == "set to on; auto would be off: the server of 1.37 does it itself"
+@pytest.mark.parametrize(
+    "policy",
+    [{"feature_gates": "ImageVolume=false"}, {"gated_action": "refuse"}, {"gated_actions": "ImageVolume=drop"}],
+)
+def test_a_policy_turns_gated_fields_on(policy: dict[str, str]) -> None:
+    assert activation.decide(Settings(server_version="1.37", **policy))["gated_fields"].on  # type: ignore[arg-type]
+    old = activation.decide(Settings(server_version="1.33", **policy))["gated_fields"]  # type: ignore[arg-type]
+    assert old == (False, "auto: the engine's rules begin with 1.34, the API server is 1.33")
+
+
+def test_out_of_the_box_what_the_server_does_itself_is_off() -> None:
+    decided = activation.decide(Settings(server_version="1.37"))
+    assert [name for name, decision in decided.items() if decision.on] == ["health", "node_restriction"]
+    assert decided["generation"].reason == "auto: the 1.37 API server does it"
 
 
 @pytest.mark.parametrize(

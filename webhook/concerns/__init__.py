@@ -1,1 +1,1 @@
-"""What the webhook is for, one concern a file: a function that makes the concern from the settings."""
+"""The concerns, one a file: callables that add edits, warnings and denials to a verdict."""

@@ -1,6 +1,6 @@
-"""Fields whose gate is off: a policy of the cluster, whatever the server's own gates are.
+"""Fields of disabled feature gates: a cluster policy, independent of the API server's own gates.
 
-It is looked at before the server's strategy, which drops such fields without a word.
+It runs in /mutate, before the server's strategy drops such fields silently.
 """
 
 from __future__ import annotations
@@ -8,29 +8,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from strategy import admission, field
-from strategy.admission import Dropped
-from strategy.field import FieldError
-from webhook.verdict import Verdict
+from podstrat.strategy import field
+from podstrat.strategy.field import FieldError
+from podstrat.strategy.review import edits
+from podstrat.strategy.review.edits import Dropped
+from podstrat.webhook.verdict import Verdict
 
 Action = Literal["drop", "refuse", "warn"]
 
 
 class Policy:
-    """What happens to a field whose gate is off."""
+    """Drops, denies or warns about fields whose gate is off."""
 
     def __init__(self, action: Action, actions: Mapping[str, Action]) -> None:
         self._action = action
         self._actions = dict(actions)
 
-    def _sorted(self, verdict: Verdict) -> dict[Action, list[Dropped]]:
+    def _by_action(self, verdict: Verdict) -> dict[Action, list[Dropped]]:
         found: dict[Action, list[Dropped]] = {"drop": [], "refuse": [], "warn": []}
-        for each in admission.gated_fields(verdict.reviewed):
+        for each in edits.gated_fields(verdict.reviewed):
             found[self._actions.get(each.gate, self._action)].append(each)
         return found
 
     def __call__(self, verdict: Verdict) -> None:
-        found = self._sorted(verdict)
+        found = self._by_action(verdict)
         verdict.invalid(map(_error, found["refuse"]))
         for each in found["warn"]:
             verdict.warnings.append(f"{each.path}: the feature gate {each.gate} is off; the server may drop this field")
@@ -40,14 +41,14 @@ class Policy:
 
 
 class Confirm(Policy):
-    """Behind all mutating webhooks and the server's strategy: what is not to be there has not come back."""
+    """In /policy, after all mutating webhooks: dropped and refused fields have not come back."""
 
     def __init__(self, action: Action, actions: Mapping[str, Action], dropped: Literal["off", "warn", "deny"]) -> None:
         super().__init__(action, actions)
         self._dropped = dropped
 
     def __call__(self, verdict: Verdict) -> None:
-        found = self._sorted(verdict)
+        found = self._by_action(verdict)
         back = found["drop"] if self._dropped == "deny" else []
         verdict.invalid(map(_error, [*found["refuse"], *back]))
         if self._dropped == "warn":

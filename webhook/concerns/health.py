@@ -1,16 +1,16 @@
-"""Device health in status writes: what it may say, and who may say it."""
+"""Device health in status updates: validation, and which users may write it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from strategy import admission
-from webhook import identity
-from webhook.verdict import Verdict
+from podstrat.strategy.review import health
+from podstrat.webhook import identity
+from podstrat.webhook.verdict import Verdict
 
 
 class Rules:
-    """The engine's rules of allocatedResourcesStatus, and those of the stricter ones that are asked for."""
+    """Validates allocatedResourcesStatus with the engine's rules and the stricter ones that are enabled."""
 
     def __init__(self, stricter: Iterable[str]) -> None:
         self._stricter = frozenset(stricter)
@@ -19,14 +19,14 @@ class Rules:
         if verdict.reviewed.subresource == "status":
             verdict.invalid(
                 [
-                    *admission.health(verdict.reviewed),
-                    *admission.stricter_than_the_server(verdict.reviewed, self._stricter),
+                    *health.errors(verdict.reviewed),
+                    *health.stricter_errors(verdict.reviewed, self._stricter),
                 ]
             )
 
 
 class OwnNode:
-    """Device health is written only by the node that the pod runs on, and by those who are let."""
+    """Device health may be written only by the pod's own node and by the configured writers."""
 
     def __init__(self, writers: Iterable[str]) -> None:
         self._writers = frozenset(writers)
@@ -34,4 +34,4 @@ class OwnNode:
     def __call__(self, verdict: Verdict) -> None:
         user = verdict.request.user_info
         if verdict.reviewed.subresource == "status" and not identity.is_one_of(user, self._writers):
-            verdict.forbidden(admission.foreign_health(verdict.reviewed, user.username, identity.node(user)))
+            verdict.forbidden(health.foreign(verdict.reviewed, user.username, identity.node(user)))

@@ -1,26 +1,27 @@
-"""observedGeneration of the status and of its conditions: what has been observed stays known."""
+"""observedGeneration of the status and of its conditions: preserved when a writer clears it."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from strategy import admission, field
-from webhook.verdict import Verdict
+from podstrat.strategy import field
+from podstrat.strategy.review import edits
+from podstrat.webhook.verdict import Verdict
 
 
 def keep(verdict: Verdict) -> None:
-    """A status write that leaves it out does not clear it."""
-    verdict.edits += admission.observed(verdict.reviewed)
+    """Restores what a status update has cleared."""
+    verdict.edits += edits.observed(verdict.reviewed)
 
 
 class Confirm:
-    """Behind all mutating webhooks: what we kept is still there."""
+    """In /observed, after all mutating webhooks: the restored values are still there."""
 
     def __init__(self, action: Literal["warn", "deny"]) -> None:
         self._action = action
 
     def __call__(self, verdict: Verdict) -> None:
-        lost = [admission.path(edit.place) for edit in admission.observed(verdict.reviewed)]
+        lost = [edits.path(edit.place) for edit in edits.observed(verdict.reviewed)]
         if self._action == "deny":
             verdict.invalid(field.required(path, "another writer has cleared it") for path in lost)
         else:

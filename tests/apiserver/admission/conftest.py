@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from podstrat.admitting import Tls
+from podstrat.testing.admission import Tls
 from tests.apiserver.admission import hooks
 from tests.apiserver.admission.hooks import Behaviour, Webhook
 from tests.apiserver.admission.scene import Scene

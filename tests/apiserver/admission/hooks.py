@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from podstrat.admitting import Tls
+from podstrat.testing.admission import Tls
 
 Object = dict[str, Any]
 Behaviour = Callable[[Object], Object]

@@ -6,13 +6,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from apiserver import negotiation
-from apiserver.admission.gate import Admission
-from apiserver.api import Api, Call, Reply, Target
-from apiserver.auth import AUTHENTICATED, User
-from apiserver.kinds import KINDS, POD, Kind
-from apiserver.store import Store
-from strategy.engine import Engine
+from podstrat.apiserver import negotiation
+from podstrat.apiserver.admission.gate import Admission
+from podstrat.apiserver.api import Api
+from podstrat.apiserver.auth import AUTHENTICATED, User
+from podstrat.apiserver.calls import Call, Reply, Target
+from podstrat.apiserver.kinds import KINDS, POD, Kind
+from podstrat.apiserver.storage.store import Store
+from podstrat.strategy.admission import Settings
+from podstrat.strategy.admission.plugins import beyond
+from podstrat.strategy.engine import Engine
 
 Object = dict[str, Any]
 
@@ -27,8 +30,10 @@ def node(name: str) -> User:
 class Scene:
     """The resources of one server, and somebody who uses them."""
 
-    def __init__(self, *, pod_strategy: bool = True, version: str = "1.37", **admission: Any) -> None:
+    def __init__(self, *, pod_strategy: bool = True, version: str = "1.37", enable: str = "", **admission: Any) -> None:
         engine = Engine(version)
+        if enable:
+            admission["plugins"] = Settings(frozenset({enable}), beyond(engine.context.version))
         store = Store.open(None)
         self.admission = Admission(store, engine.context.version, **admission)
         self.api = Api(store, engine, pod_strategy=pod_strategy, admission=self.admission)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from podstrat.admitting import tls
-from podstrat.child import Server
-from podstrat.http import Client
+from podstrat.kubeclient.sync import Client
+from podstrat.testing.admission import tls
+from podstrat.testing.server import Server
 from tests.apiserver.admission import hooks
 from tests.apiserver.admission.conftest import Start
 from tests.apiserver.admission.scene import Scene
@@ -38,7 +38,7 @@ def test_a_connection_that_was_given_up_is_made_again(scene: Scene, start: Start
 
 
 def test_a_connection_is_not_kept_forever(scene: Scene, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    from apiserver.admission import calling
+    from podstrat.apiserver.admission import calling
 
     webhook = start()
     scene.register(hooks.mutating("m", webhook.entry()))
@@ -73,14 +73,14 @@ def test_a_service_is_found_by_the_table(tmp_path: Path) -> None:
 
 
 def test_webhooks_that_judge_are_asked_all_at_once(scene: Scene, start: Start) -> None:
-    meeting = threading.Barrier(3, timeout=9)
+    meeting = threading.Barrier(3, timeout=29)
 
     def wait(request: dict[str, Any]) -> dict[str, Any]:
         meeting.wait()
         return hooks.allow(request)
 
     judges = [start(wait) for _ in range(3)]
-    scene.register(hooks.validating("v", *(judge.entry(f"j{number}") for number, judge in enumerate(judges))))
+    scene.register(hooks.validating("v", *(judge.entry(f"j{number}", timeoutSeconds=30) for number, judge in enumerate(judges))))
     assert scene.create(hooks.pod()).code == 201
     assert [len(judge.requests) for judge in judges] == [1, 1, 1]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from apiserver.api import Reply
-from apiserver.auth import User
-from apiserver.kinds import POD
+from podstrat.apiserver.auth import User
+from podstrat.apiserver.calls import Reply
+from podstrat.apiserver.kinds import POD
 from tests.apiserver.admission import hooks
 from tests.apiserver.admission.conftest import Start
 from tests.apiserver.admission.scene import BY_PLURAL, Scene, node, said
@@ -22,7 +22,7 @@ NODES, LEASES, SLICES = BY_PLURAL["nodes"], BY_PLURAL["leases"], BY_PLURAL["reso
 
 @pytest.fixture
 def scene() -> Iterator[Scene]:
-    with Scene(node_restriction=True) as made:
+    with Scene(enable="NodeRestriction") as made:
         body = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}}
         assert made.send("POST", NODES, body=body).code == 201
         pod = hooks.pod("web", labels={"app": "web"})
@@ -185,9 +185,7 @@ KEY = {"name": "x", "key": "y"}
         pytest.param(env(secretKeyRef=KEY), "secrets", id="secret-key"),
         pytest.param(env(configMapKeyRef=KEY), "configmaps", id="config-map-key"),
         pytest.param(spec(resourceClaims=[{"name": "a", "resourceClaimName": "b"}]), "resourceclaims", id="claim"),
-        pytest.param(
-            spec(volumes=[{"name": "v", "secret": {"secretName": "x"}}]), "secrets (via secret volumes)", id="secret-volume"
-        ),
+        pytest.param(spec(volumes=[{"name": "v", "secret": {"secretName": "x"}}]), "secrets", id="secret-volume"),
         pytest.param(
             spec(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "x"}}]), "persistentvolumeclaims", id="pvc"
         ),
@@ -232,7 +230,7 @@ def test_the_uid_of_the_owner(scene: Scene) -> None:
     pod["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "Node", "name": "n1", "uid": "u", "controller": True}]
     pod["spec"]["nodeName"] = "n1"
     gone = scene.create(pod, user=N1)
-    assert (gone.code, said(gone)) == (404, 'nodes "n1" not found')
+    assert (gone.code, said(gone)) == (404, 'node "n1" not found')
 
 
 # ---- nodes, leases, slices -------------------------------------------------------------------------

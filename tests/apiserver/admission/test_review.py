@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiserver.auth import User
+from podstrat.apiserver.auth import User
 from tests.apiserver.admission import hooks
 from tests.apiserver.admission.conftest import Start
 from tests.apiserver.admission.scene import Scene
@@ -109,7 +109,7 @@ def test_an_older_review(scene: Scene, start: Start) -> None:
 
 
 def test_what_a_namespace_takes_with_it_is_told_as_the_controllers_doing(scene: Scene, start: Start) -> None:
-    from apiserver.kinds import NAMESPACE
+    from podstrat.apiserver.kinds import NAMESPACE
 
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gone"}}
     assert scene.send("POST", NAMESPACE, body=body).code == 201

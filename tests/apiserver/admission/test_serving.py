@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import logging
 
 import pytest
 
-from apiserver.app import Http
-from apiserver.auth import Authenticator
-from apiserver.measures import Measures
-from podstrat import exits, serve
-from podstrat.child import Server
+from podstrat import exits
+from podstrat.apiserver.app import Http
+from podstrat.apiserver.auth import Authenticator
+from podstrat.apiserver.metrics import Measures
 from podstrat.cli import main
+from podstrat.commands import serve
+from podstrat.testing.server import Server
 from tests.apiserver.admission import hooks
 from tests.apiserver.admission.conftest import Start
 from tests.apiserver.admission.scene import ADMIN, Scene
@@ -36,7 +36,7 @@ def test_an_address(text: str, expected: tuple[str, tuple[str, int]]) -> None:
 )
 def test_an_address_that_is_none(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["serve", "--http", "--port", "0", "--resolve", text]) == exits.USAGE
-    assert f"--resolve: {text!r} is no NAME.NAMESPACE.svc=HOST:PORT" in capsys.readouterr().err
+    assert f"--resolve: {text!r} is not NAME.NAMESPACE.svc=HOST:PORT" in capsys.readouterr().err
 
 
 def test_nodes_are_restricted_over_http() -> None:
@@ -69,4 +69,4 @@ def test_audit_annotations_stand_in_the_log(scene: Scene, start: Start, caplog: 
     with caplog.at_level(logging.INFO, "podstrat.apiserver"):
         response = app.test_client().post(PODS, json=hooks.pod(), headers={"Authorization": "Bearer t"})
     assert response.status_code == 201
-    assert json.loads(caplog.messages[-1])["annotations"] == {"hook.example.com/why": "because"}
+    assert vars(caplog.records[-1])["fields"]["annotations"] == {"hook.example.com/why": "because"}

@@ -10,10 +10,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategy import defaults, errors, shape
-from strategy.engine import Engine
-from strategy.patch import fieldset, managed, serverside, typed
-from strategy.patch.managed import Writer
+from podstrat.strategy import defaults, errors
+from podstrat.strategy.decoding import codec
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.patch import fieldset, managed, serverside, typed
+from podstrat.strategy.patch.managed import Writer
 from tests.strategy.strategies import json_values, pods
 
 SERVER = Engine("1.37")._server
@@ -30,7 +31,7 @@ def read(body: Any) -> Any:
 
 def stored(pod: Any, entries: Any) -> Any:
     """The pod as it would be stored, if nothing else were done to it."""
-    pod = shape.prune(copy.deepcopy(pod), "Pod", SERVER.ctx.types)
+    pod = codec.prune(copy.deepcopy(pod), "Pod", SERVER.ctx.types)
     pod["metadata"].pop("managedFields", None)
     if entries:
         pod["metadata"]["managedFields"] = entries

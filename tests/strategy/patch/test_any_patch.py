@@ -10,7 +10,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategy import errors, patch, types
+from podstrat.strategy import errors, patch
+from podstrat.strategy.api import types
 
 TYPES = types.load("1.37")
 STORED: dict[str, Any] = {

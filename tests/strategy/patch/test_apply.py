@@ -7,11 +7,10 @@ import json
 
 import pytest
 
-from strategy import defaults, errors
-from strategy.engine import Engine
-from strategy.patch import lastapplied, managed, serverside
-from strategy.patch.managed import Writer
-from strategy.request import Request
+from podstrat.strategy import defaults, errors
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.patch import lastapplied, managed, serverside
+from podstrat.strategy.patch.managed import Writer
 
 SERVER = Engine("1.37")._server
 PODS = managed.Kind(SERVER.ctx.types)
@@ -196,7 +195,7 @@ def test_the_same_value_is_no_conflict():
         pytest.param(
             [1],
             400,
-            "error decoding YAML: error unmarshaling JSON: while decoding JSON: "
+            "error decoding patch: error unmarshaling JSON: while decoding JSON: "
             "json: cannot unmarshal array into Go value of type map[string]interface {}",
             id="list",
         ),
@@ -228,27 +227,6 @@ def test_refused(sent, code, message):
     with pytest.raises(errors.ApiError) as refused:
         applied(None, sent)
     assert (refused.value.code, refused.value.message) == (code, message)
-
-
-REPEATED = 'line 3: key "name" already set in map'
-
-
-@pytest.mark.parametrize(
-    "validation, code, warnings",
-    [
-        pytest.param("", 201, (REPEATED,), id="warned-of"),
-        pytest.param("Ignore", 201, (), id="ignored"),
-        pytest.param("Strict", 400, (), id="refused"),
-    ],
-)
-def test_a_key_that_the_body_repeats(validation, code, warnings):
-    options = {"fieldManager": "a", "fieldValidation": validation}
-    request = Request("patch", body=body(image()), patch_type="apply", options=options, name="p", complaints=[REPEATED])
-    answer = Engine("1.37").answer(request, None)
-    assert (answer.code, answer.warnings) == (code, warnings)
-    if code == 400:
-        text = "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:"
-        assert answer.body["message"] == f"{text}\n  {REPEATED}"
 
 
 def test_stored_entries_that_cannot_be_decoded_are_refused():

@@ -13,10 +13,11 @@ from unittest import mock
 
 import pytest
 
-from strategy import answers, defaults, errors, options, preconditions, verbs
-from strategy.engine import Engine
-from strategy.patch import managed, serverside
-from strategy.request import Answer, Remove, Request, Store
+from podstrat.strategy import defaults, errors, kinds, options, pipeline
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.patch import managed, serverside
+from podstrat.strategy.request import Answer, Remove, Request, Store
+from podstrat.strategy.verbs import incoming, preconditions
 from tests.conformance import compare, recorded
 from tests.conformance.replay import NOW, VERBS
 
@@ -42,7 +43,7 @@ class Cluster:
         try:
             answer = _applied(request, self.pod) if request.patch_type == "apply" else _ordinary(request, self.pod)
         except errors.ApiError as error:
-            answer = answers.refused(error).answer
+            answer = pipeline.refused(error).answer
         for effect in answer.effects:
             self.version += 1
             self.pod = None if isinstance(effect, Remove) else effect.pod
@@ -79,11 +80,11 @@ def _ordinary(request: Request, stored: Any) -> Answer:
     if answer.code >= 300 or request.verb == "get":
         return answer
     if request.verb == "create":
-        incoming = verbs._read(request, SERVER.ctx, SERVER.decoder)
+        pod = incoming.read(request, kinds.POD, SERVER.ctx, SERVER.decoder).pod
         live = None
     else:
-        live, incoming = verbs._incoming(request, stored, SERVER.ctx, SERVER.decoder)
-    return _noted(answer, managed.updated(live, incoming.pod, _writer(request), PODS), live, request)
+        live, (pod, *_) = incoming.for_update(request, stored, kinds.POD, SERVER.ctx, SERVER.decoder)
+    return _noted(answer, managed.updated(live, pod, _writer(request), PODS), live, request)
 
 
 def _applied(request: Request, stored: Any) -> Answer:
@@ -94,16 +95,16 @@ def _applied(request: Request, stored: Any) -> Answer:
     decoded = serverside.read(merged, stored, SERVER.decoder, PODS)
     pod = decoded.value
     defaults.pod(pod, SERVER.ctx)
-    verbs._namespace_matches(pod, request)
-    verbs._name_matches(pod, request)
-    incoming = verbs.Incoming(pod, [], decoded.seen)
+    incoming.namespace_matches(pod, request, kinds.POD)
+    incoming.name_matches(pod, request)
+    applied = incoming.Incoming(pod, [], decoded.seen)
     plain = request._replace(patch_type="merge", options={k: v for k, v in request.options.items() if k != "force"})
     if stored is None:
-        with mock.patch.object(verbs, "_read", return_value=incoming):
-            return _noted(answers.run(plain._replace(verb="create"), None, SERVER).answer, merged.managed, None, request)
+        with mock.patch.object(incoming, "for_create", return_value=applied):
+            return _noted(pipeline.run(plain._replace(verb="create"), None, SERVER).answer, merged.managed, None, request)
     preconditions.unchanged(pod, stored, request)
-    with mock.patch.object(verbs, "_incoming", return_value=(stored, incoming)):
-        return _noted(answers.run(plain, stored, SERVER).answer, merged.managed, stored, request)
+    with mock.patch.object(incoming, "for_update", return_value=(stored, applied)):
+        return _noted(pipeline.run(plain, stored, SERVER).answer, merged.managed, stored, request)
 
 
 def _noted(answer: Answer, entries: Any, stored: Any, request: Request) -> Answer:

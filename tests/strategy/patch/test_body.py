@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from strategy import errors, patch, types
+from podstrat.strategy import errors, patch
+from podstrat.strategy.api import types
 
 TYPES = types.load("1.37")
 STORED: dict[str, Any] = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"hostname": "h"}}
@@ -186,6 +187,13 @@ def test_parsed_bodies_do_as_well() -> None:
     given = json.dumps(body)
     assert patch.apply("json", STORED, body, TYPES, V1_37)["spec"]["x"] == {"a": 1, "b": 2}
     assert json.dumps(body) == given
+
+
+@pytest.mark.parametrize("number, read", [(b"-0", 0), (b"9223372036854775807", 2**63 - 1), (b"9223372036854775808", 2.0**63)])
+def test_numbers_of_a_strategic_patch_are_read_at_once(number: bytes, read: float) -> None:
+    """-0 is an int of a class of its own, which must not be looked up in a range one number after the other."""
+    spec = patch.apply("strategic", STORED, b'{"spec":{"priority":%s}}' % number, TYPES, V1_37)["spec"]
+    assert (spec["priority"], type(spec["priority"])) == (read, type(read))
 
 
 @pytest.mark.parametrize("kind", ["json", "merge", "strategic"])

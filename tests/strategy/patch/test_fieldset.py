@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategy.patch import fieldset
+from podstrat.strategy.patch import fieldset
 
 C, D = 'k:{"name":"c"}', 'k:{"name":"d"}'
 
@@ -24,7 +24,8 @@ C, D = 'k:{"name":"c"}', 'k:{"name":"d"}'
         pytest.param("v:137", "[=137]", id="number"),
         pytest.param("v:true", "[=true]", id="boolean"),
         pytest.param("v:null", "[=null]", id="null"),
-        pytest.param('k:{"name":[1,{"a":"b"}]}', '[name=[1,{a="b"}]]', id="no-scalar"),
+        pytest.param('k:{"name":[1,{"a":"b"}]}', '[name=[1,a="b"]]', id="no-scalar"),
+        pytest.param('k:{"name":{}}', "[name=]", id="empty-object"),
         pytest.param("i:3", "[3]", id="index"),
     ],
 )
@@ -36,6 +37,15 @@ def test_elements_are_spelled_as_the_server_spells_them():
     assert fieldset.keyed_by("name", "a<b") == 'k:{"name":"a\\u003cb"}'
     assert fieldset.keyed_by_all((("containerPort", 80.0), ("protocol", "TCP"))) == 'k:{"containerPort":80,"protocol":"TCP"}'
     assert fieldset.valued("x") == 'v:"x"'
+
+
+@pytest.mark.parametrize("values", [(True, 1, 1.0), (1.0, 1, True), (False, 0), (0, False)])
+def test_equal_values_of_other_types_are_other_elements(values):
+    """Each is remembered as what it is, whichever came first."""
+    keyed = [fieldset.keyed_by_all((("containerPort", value), ("protocol", "UDP"))) for value in values]
+    told = [json.dumps(value) if isinstance(value, bool) else str(int(value)) for value in values]
+    assert keyed == [f'k:{{"containerPort":{text},"protocol":"UDP"}}' for text in told]
+    assert [fieldset.valued(value) for value in values] == [f"v:{text}" for text in told]
 
 
 def test_order():

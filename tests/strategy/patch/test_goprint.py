@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from strategy.patch import goprint
+from podstrat.strategy.patch import goprint
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from strategy import errors, patch, types
-from strategy.patch import refusals
+from podstrat.strategy import errors, patch
+from podstrat.strategy.api import types
+from podstrat.strategy.patch import refusals
 
 TYPES = types.load("1.37")
 STORED: dict[str, Any] = {

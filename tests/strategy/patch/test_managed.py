@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from strategy import types
-from strategy.patch import managed
-from strategy.patch.managed import Writer
+from podstrat.strategy.api import types
+from podstrat.strategy.patch import managed
+from podstrat.strategy.patch.managed import Writer
 
 PODS = managed.Kind(types.load("1.37"))
 T0, T1, T2 = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"
@@ -152,13 +152,12 @@ def test_stored_entries_that_cannot_be_decoded_are_none():
     assert managed.updated(live, pod("b"), Writer("u", "", T1), PODS) is None
 
 
-def test_an_owner_of_an_empty_object_owns_what_comes_into_it():
+def test_an_owner_of_an_empty_object_does_not_own_what_comes_into_it():
     container = {"f:containers": {'k:{"name":"c"}': {"f:resources": {}}}}
     live = pod(entries=[entry("a", {"f:spec": container})])
     live["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "1"}}
     new = copy.deepcopy(live)
     new["metadata"]["labels"] = {"x": "1"}
-    container["f:containers"]['k:{"name":"c"}'] = {"f:resources": {".": {}, "f:limits": {"f:cpu": {}}}}
     made = managed.updated(live, new, Writer("u", "", T1), PODS)
     assert made == [entry("a", {"f:spec": container}), entry("u", labels("x", self=True), T1)]
 

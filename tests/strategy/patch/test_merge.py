@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from strategy import patch, types
+from podstrat.strategy import patch
+from podstrat.strategy.api import types
 
 TYPES = types.load("1.37")
 STORED: dict[str, Any] = {

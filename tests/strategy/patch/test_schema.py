@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from strategy import types
-from strategy.patch import schema
+from podstrat.strategy.api import types
+from podstrat.strategy.patch import schema
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = runpy.run_path(str(ROOT / "tools" / "make_schema.py"))
@@ -44,7 +44,7 @@ def test_the_script_wants_both_sources_to_agree():
         pytest.param("EnvVarSource", "fieldRef", "object", True, (), id="atomic-object"),
         pytest.param("PodStatus", "hostIPs", "list", True, (), id="atomic-though-patches-merge-it"),
         pytest.param("PodStatus", "podIPs", "keyed", False, (("ip", ""),), id="keyed-by-ip"),
-        pytest.param("HTTPGetAction", "port", "any", True, (), id="int-or-string"),
+        pytest.param("HTTPGetAction", "port", "scalar", True, (), id="int-or-string"),
         pytest.param("Node", "spec", "object", False, (), id="outside-the-pod"),
         pytest.param("NodeSpec", "taints", "list", True, (), id="by-strategy-atomic"),
         pytest.param("NodeStatus", "conditions", "keyed", False, (("type", ""),), id="by-strategy-keyed"),
@@ -66,10 +66,3 @@ def test_layouts_are_forgotten_in_time():
     for number in range(1000):
         assert node.layout((f"k{number}",)).owned == {".": {}, f"f:k{number}": {}}
     assert len(node.layouts) <= 256
-
-
-def test_granular_elements_are_forgotten_in_time():
-    node = schema.of(types.load("1.34")).object("PodSpec")
-    for number in range(1000):
-        assert [key for key, _ in node.granular((".", f"f:x{number}", "f:os", "f:nodeName"))] == ["f:os"]
-    assert len(node.wide) <= 256

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from strategy import errors, patch, types
-from strategy.patch import refusals
+from podstrat.strategy import errors, patch
+from podstrat.strategy.api import types
+from podstrat.strategy.patch import refusals
 
 TYPES = types.load("1.37")
 STORED: dict[str, Any] = {
@@ -313,7 +314,7 @@ def test_what_is_not_touched_is_shared() -> None:
             "expected a []interface {}, but received a map[string]interface {}",
             id="ordered-patch-is-an-object",
         ),
-        pytest.param(spec(**{"$setElementOrder/containers": ["a"]}), "value for key 0 is not a map.", id="order-of-names"),
+        pytest.param(spec(**{"$setElementOrder/containers": ["a"]}), "value for key 0 is not a map", id="order-of-names"),
         pytest.param(
             spec(containers=[1], **{"$setElementOrder/containers": [{"name": "a"}]}),
             "expected a map[string]interface {}, but received a int64",
@@ -398,3 +399,10 @@ def test_lists_of_lists_are_rejected() -> None:
 def test_crashes_the_server(body: Any) -> None:
     error = refusal(body)
     assert (error.code, error.message) == (500, "This request caused apiserver to panic. Look in the logs for details.")
+
+
+def test_an_object_where_the_type_has_a_text() -> None:
+    """No stored object has one, but it is an answer all the same."""
+    stored = {"metadata": {"name": {"a": {"b": 1}}}}
+    with pytest.raises(errors.ServerError, match="data type is not struct, instead is: string"):
+        patch.apply("strategic", stored, {"metadata": {"name": {"a": {"b": 2}}}}, TYPES, (1, 37))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import types
-from strategy.patch import combine, compare, schema, typed
+from podstrat.strategy.api import types
+from podstrat.strategy.patch import combine, compare, schema, typed
 
 POD = schema.of(types.load("1.37")).object("Pod")
 CONTAINER = POD.fields["spec"].fields["containers"].element
@@ -58,7 +58,25 @@ def env(**values):
         pytest.param(
             {"metadata": {"creationTimestamp": {}}}, [".metadata.creationTimestamp: expected any scalar, got &{map[]}"], id="time"
         ),
-        pytest.param(container(resources={"limits": {"cpu": 1, "memory": {"x": 1}}}), [], id="quantities-are-looked-at-later"),
+        pytest.param(container(resources={"limits": {"cpu": 1, "memory": "x"}}), [], id="quantities-are-parsed-later"),
+        pytest.param(
+            container(resources={"limits": {"memory": {"x": 1}, "cpu": []}}),
+            [
+                f'.spec.containers[name="c"].resources.limits.{at}: expected any scalar, got &{{{shown}}}'
+                for at, shown in (("cpu", "[]"), ("memory", "map[x:1]"))
+            ],
+            id="quantities-that-are-none-by-key",
+        ),
+        pytest.param(
+            container(readinessProbe={"httpGet": {"port": [80]}}),
+            ['.spec.containers[name="c"].readinessProbe.httpGet.port: expected any scalar, got &{[80]}'],
+            id="port",
+        ),
+        pytest.param(
+            {"metadata": {"managedFields": [{"fieldsV1": "x"}]}},
+            [".metadata.managedFields[0].fieldsV1: expected map, got &{x}"],
+            id="fields",
+        ),
         pytest.param(
             container(args=["a", 1]),
             ['.spec.containers[name="c"].args[1]: expected string, got &value.valueUnstructured{Value:1}'],
@@ -116,9 +134,16 @@ def test_faults(value, want):
 
 def test_a_key_without_default_must_be_there():
     node = schema.Node(schema.KEYED, element=CONTAINER)
+    node.keys = (("name", schema.NO_DEFAULT), ("port", schema.NO_DEFAULT))
+    words = 'element 0: associative list with keys has an element that omits key field "port" (and doesn\'t have default value)'
+    assert list(typed.faults([{"name": "a"}], node)) == [("", words)]
+
+
+def test_an_item_without_any_key_says_so():
+    node = schema.Node(schema.KEYED, element=CONTAINER)
     node.keys = (("name", schema.NO_DEFAULT),)
-    words = 'element 0: associative list with keys has an element that omits key field "name" (and doesn\'t have default value)'
-    assert list(typed.faults([{}], node)) == [("", words)]
+    words = 'omits all key fields ["name"] (and doesn\'t have default values for any key fields)'
+    assert list(typed.faults([{}], node)) == [("", f"element 0: associative list with keys has an element that {words}")]
 
 
 def test_a_key_may_be_anything():
@@ -191,32 +216,6 @@ def test_parents_of_what_the_schema_does_not_have():
 def test_what_is_owned_as_one_is_cut():
     tree = {"f:spec": {"f:tolerations": {"i:0": {"f:key": {}}}, "f:nodeSelector": {"f:a": {}}, "f:x": {"f:y": {}}}}
     assert typed.cut(tree, POD) == {"f:spec": {"f:tolerations": {}, "f:nodeSelector": {}, "f:x": {"f:y": {}}}}
-
-
-@pytest.mark.parametrize(
-    "tree, live, want",
-    [
-        pytest.param(
-            {"f:spec": {"f:securityContext": {}}},
-            {"spec": {"securityContext": {"runAsUser": 1}}},
-            {"f:spec": {"f:securityContext": {".": {}, "f:runAsUser": {}}}},
-            id="object",
-        ),
-        pytest.param(
-            {"f:spec": {"f:containers": {'k:{"name":"c"}': {"f:resources": {}}}}},
-            container(resources={"limits": {"cpu": "1"}}),
-            {"f:spec": {"f:containers": {'k:{"name":"c"}': {"f:resources": {".": {}, "f:limits": {"f:cpu": {}}}}}}},
-            id="in-an-item",
-        ),
-        pytest.param({"f:spec": {"f:securityContext": {}}}, {"spec": {"securityContext": {}}}, None, id="still-empty"),
-        pytest.param({"f:spec": {"f:containers": {'k:{"name":"d"}': {"f:resources": {}}}}}, container(), None, id="gone"),
-        pytest.param({"f:metadata": {"f:finalizers": {'v:"a"': {}}}}, {"metadata": {"finalizers": ["a"]}}, None, id="scalars"),
-        pytest.param({"f:spec": {"f:containers": {"f:odd": {"f:env": {}}}}}, container(), None, id="no-such-item"),
-    ],
-)
-def test_expanded(tree, live, want):
-    got = typed.expanded(tree, live, POD)
-    assert got is tree if want is None else got == want
 
 
 # ---- comparing, merging, pruning -------------------------------------------------------------------

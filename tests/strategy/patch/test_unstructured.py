@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from strategy import errors, patch, status, types
+from podstrat.strategy import errors, patch, status
+from podstrat.strategy.api import types
 
 TYPES = types.load("1.37")
 STORED: dict[str, Any] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import affinity
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import affinity
+from tests.strategy.make import context, lines
 
 AT = "spec.affinity"
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -16,9 +16,8 @@ PODS = f"{AT}.podAffinity.{REQUIRED}[0]"
 BAD_VALUE = {"key": "a", "operator": "In", "values": ["b c"]}
 
 
-def lines(given, old=None):
-    ctx = Context(version=(1, 37), gates=gates.enabled("1.37"), types=types.load("1.37"), old=old)
-    return [str(error) for error in affinity.each(given, AT, ctx)]
+def check(given, old=None):
+    return lines(affinity.each(given, AT, context(old=old)))
 
 
 def stored(given):
@@ -52,7 +51,7 @@ def pods(*terms):
             nodes(BAD_VALUE),
             [
                 f"{NODES}.{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0].values[0]: "
-                f'Invalid value: "b c": {formats.LABEL_VALUE}'
+                f'Invalid value: "b c": {validation.LABEL_VALUE}'
             ],
             id="bad-value",
         ),
@@ -81,7 +80,7 @@ def pods(*terms):
     ],
 )
 def test_nodes(given, errors):
-    assert lines(given) == errors
+    assert check(given) == errors
 
 
 @pytest.mark.parametrize(
@@ -93,16 +92,18 @@ def test_nodes(given, errors):
             [
                 "topologyKey: Required value: can not be empty",
                 'topologyKey: Invalid value: "": name part must be non-empty',
-                f'topologyKey: Invalid value: "": {formats.NAME_PART}',
+                f'topologyKey: Invalid value: "": {validation.NAME_PART}',
             ],
             id="no-topology-key",
         ),
-        pytest.param(term(topologyKey="a b"), [f'topologyKey: Invalid value: "a b": {formats.NAME_PART}'], id="bad-topology-key"),
+        pytest.param(
+            term(topologyKey="a b"), [f'topologyKey: Invalid value: "a b": {validation.NAME_PART}'], id="bad-topology-key"
+        ),
         pytest.param(
             term(labelSelector={"matchExpressions": [BAD_VALUE]}, namespaceSelector={"matchLabels": {"a b": ""}}),
             [
-                f'labelSelector.matchExpressions[0].values[0]: Invalid value: "b c": {formats.LABEL_VALUE}',
-                f'namespaceSelector.matchLabels: Invalid value: "a b": {formats.NAME_PART}',
+                f'labelSelector.matchExpressions[0].values[0]: Invalid value: "b c": {validation.LABEL_VALUE}',
+                f'namespaceSelector.matchLabels: Invalid value: "a b": {validation.NAME_PART}',
             ],
             id="bad-selectors",
         ),
@@ -117,7 +118,7 @@ def test_nodes(given, errors):
         pytest.param(
             term(matchLabelKeys=["x", "a"], mismatchLabelKeys=["a", "-"]),
             [
-                f'mismatchLabelKeys[1]: Invalid value: "-": {formats.NAME_PART}',
+                f'mismatchLabelKeys[1]: Invalid value: "-": {validation.NAME_PART}',
                 'matchLabelKeys[1]: Invalid value: "a": exists in both matchLabelKeys and mismatchLabelKeys',
             ],
             id="keys-in-both",
@@ -125,28 +126,28 @@ def test_nodes(given, errors):
     ],
 )
 def test_pods(given, errors):
-    assert lines(pods(given)) == [f"{PODS}.{error}" for error in errors]
+    assert check(pods(given)) == [f"{PODS}.{error}" for error in errors]
 
 
 def test_a_key_that_was_in_the_selector_already():
     twice = {"matchExpressions": [{"key": "a", "operator": "Exists"}, {"key": "a", "operator": "In", "values": ["1"]}]}
-    assert lines(pods(term(labelSelector=twice, matchLabelKeys=["a"]))) == [
+    assert check(pods(term(labelSelector=twice, matchLabelKeys=["a"]))) == [
         f'{PODS}[0]: Invalid value: "a": exists in both matchLabelKeys and labelSelector'
     ]
 
 
 def test_a_namespace_has_no_index_but_a_place():
-    ctx = Context(version=(1, 37), gates=gates.enabled("1.37"), types=types.load("1.37"))
+    ctx = context()
     (error,) = affinity.each(pods(term(namespaces=["a", "B_"])), AT, ctx)
-    assert str(error) == f'{PODS}.namespace: Invalid value: "B_": {formats.DNS_LABEL}'
+    assert str(error) == f'{PODS}.namespace: Invalid value: "B_": {validation.DNS_LABEL}'
     assert error.where == ("spec", "affinity", "podAffinity", REQUIRED, 0, "namespaces", 1)
 
 
 def test_required_then_preferred_pods_then_anti():
     bad = {"weight": 0, "podAffinityTerm": term(topologyKey="-")}
-    key = f'Invalid value: "-": {formats.NAME_PART}'
+    key = f'Invalid value: "-": {validation.NAME_PART}'
     given = {"podAntiAffinity": {PREFERRED: [bad]}, "podAffinity": {PREFERRED: [bad], REQUIRED: [term(topologyKey="-")]}}
-    assert lines(given) == [
+    assert check(given) == [
         f"{AT}.podAffinity.{REQUIRED}[0].topologyKey: {key}",
         f"{AT}.podAffinity.{PREFERRED}[0].weight: Invalid value: 0: must be in the range 1-100",
         f"{AT}.podAffinity.{PREFERRED}[0].podAffinityTerm.topologyKey: {key}",
@@ -156,9 +157,9 @@ def test_required_then_preferred_pods_then_anti():
 
 
 def test_bad_node_values_are_left_alone_where_stored_ones_are_bad():
-    assert lines(nodes(BAD_VALUE), stored(nodes(BAD_VALUE))) == []
-    assert len(lines(nodes(BAD_VALUE), stored(nodes()))) == 1
-    assert len(lines(nodes(BAD_VALUE), {"metadata": {}, "spec": {}})) == 1
+    assert check(nodes(BAD_VALUE), stored(nodes(BAD_VALUE))) == []
+    assert len(check(nodes(BAD_VALUE), stored(nodes()))) == 1
+    assert len(check(nodes(BAD_VALUE), {"metadata": {}, "spec": {}})) == 1
 
 
 @pytest.mark.parametrize(
@@ -179,7 +180,7 @@ def test_bad_node_values_are_left_alone_where_stored_ones_are_bad():
 def test_bad_pod_values_are_left_alone_where_stored_ones_are_bad(old):
     bad_key = {"key": "x y", "operator": "Exists"}
     given = pods(term(labelSelector={"matchExpressions": [BAD_VALUE, bad_key]}))
-    assert lines(given, stored(old)) == [
-        f'{PODS}.labelSelector.matchExpressions[1].key: Invalid value: "x y": {formats.NAME_PART}'
+    assert check(given, stored(old)) == [
+        f'{PODS}.labelSelector.matchExpressions[1].key: Invalid value: "x y": {validation.NAME_PART}'
     ]
-    assert len(lines(given, stored(pods(term())))) == 2
+    assert len(check(given, stored(pods(term())))) == 2

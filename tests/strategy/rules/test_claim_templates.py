@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import claim_templates
+from podstrat.strategy.api import types
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import claim_templates
+from tests.strategy.make import context, lines
 
 E = "spec.volumes[0].ephemeral.volumeClaimTemplate"
 SPEC = ("spec", "volumes", 0, "ephemeral", "volumeClaimTemplate", "spec")
@@ -17,18 +18,10 @@ SNAPSHOT = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "na
 CORE = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
 
 
-def context(release="1.37", **overrides):
-    return Context(version=gates.parse_version(release), gates=gates.enabled(release, overrides), types=types.load(release))
-
-
 def judged(metadata=None, ctx=None, **spec):
     template = {"metadata": metadata or {}, "spec": CLAIM | spec}
     source = {"volumeClaimTemplate": template}
     return list(claim_templates.volume(source, "spec.volumes[0].ephemeral", ctx or context()))
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 def test_a_template_is_required():
@@ -47,9 +40,9 @@ def test_a_good_template():
         pytest.param(
             {"name": "x", "labels": {"a b": "c d"}, "annotations": {"e f": ""}},
             [
-                f'annotations: Invalid value: "e f": {formats.NAME_PART}',
-                f'labels: Invalid value: "a b": {formats.NAME_PART}',
-                f'labels: Invalid value: "c d": {formats.LABEL_VALUE}',
+                f'annotations: Invalid value: "e f": {validation.NAME_PART}',
+                f'labels: Invalid value: "a b": {validation.NAME_PART}',
+                f'labels: Invalid value: "c d": {validation.LABEL_VALUE}',
                 "name: Forbidden: cannot be set",
             ],
             [("annotations", "e f"), ("labels", "a b"), ("labels", "a b"), ("name",)],
@@ -111,7 +104,7 @@ def test_every_field_of_metadata_is_known():
             {"accessModes": [], "selector": {"matchLabels": {"a": "b c"}}},
             [
                 "accessModes: Required value: at least 1 access mode is required",
-                f'selector.matchLabels: Invalid value: "b c": {formats.LABEL_VALUE}',
+                f'selector.matchLabels: Invalid value: "b c": {validation.LABEL_VALUE}',
             ],
             id="no-access-mode",
         ),
@@ -151,9 +144,9 @@ def test_every_field_of_metadata_is_known():
         pytest.param(
             {"storageClassName": "S!", "volumeMode": "V", "volumeAttributesClassName": "G!"},
             [
-                f'storageClassName: Invalid value: "S!": {formats.DNS_SUBDOMAIN}',
+                f'storageClassName: Invalid value: "S!": {validation.DNS_SUBDOMAIN}',
                 'volumeMode: Unsupported value: "V": supported values: "Block", "Filesystem"',
-                f'volumeAttributesClassName: Invalid value: "G!": {formats.DNS_SUBDOMAIN}',
+                f'volumeAttributesClassName: Invalid value: "G!": {validation.DNS_SUBDOMAIN}',
             ],
             id="classes-and-mode",
         ),
@@ -197,14 +190,14 @@ def test_any_attributes_class_will_do_without_the_gate():
             {"apiGroup": "", "kind": "Pod", "name": "x", "namespace": "N"},
             [
                 f'.dataSourceRef: Invalid value: "Pod": {CORE}',
-                f'.dataSourceRef.namespace: Invalid value: "N": {formats.DNS_LABEL}',
+                f'.dataSourceRef.namespace: Invalid value: "N": {validation.DNS_LABEL}',
             ],
             id="core-kind",
         ),
         pytest.param(
             {**SNAPSHOT, "apiGroup": "-x"},
             None,
-            [f'.dataSource.apiGroup: Invalid value: "-x": {formats.DNS_SUBDOMAIN}'],
+            [f'.dataSource.apiGroup: Invalid value: "-x": {validation.DNS_SUBDOMAIN}'],
             id="group",
         ),
         pytest.param(PVC, {**PVC, "name": "y"}, [": Invalid value: {}: must match dataSourceRef"], id="names-differ"),

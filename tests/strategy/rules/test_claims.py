@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import claims
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import claims
+from tests.strategy.make import context
 
 AT = "spec.template.spec.resourceClaims"
 NOT_BOTH = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
@@ -14,7 +14,7 @@ NEEDS_ONE = "must specify one of: `resourceClaimName`, `resourceClaimTemplateNam
 
 
 def check(*given, meta=None):
-    ctx = Context(version=(1, 37), gates=gates.enabled("1.37"), types=types.load("1.37"))
+    ctx = context()
     return list(claims.each(given, meta, AT, ctx))
 
 
@@ -38,8 +38,8 @@ def claim(name="gpu", **fields):
             claim(resourceClaimName="A", resourceClaimTemplateName=""),
             [
                 f': Invalid value: {{"Name":"gpu","ResourceClaimName":"A","ResourceClaimTemplateName":""}}: {NOT_BOTH}',
-                f'.resourceClaimName: Invalid value: "A": {formats.DNS_SUBDOMAIN}',
-                f'.resourceClaimTemplateName: Invalid value: "": {formats.DNS_SUBDOMAIN}',
+                f'.resourceClaimName: Invalid value: "A": {validation.DNS_SUBDOMAIN}',
+                f'.resourceClaimTemplateName: Invalid value: "": {validation.DNS_SUBDOMAIN}',
             ],
             id="two-sources",
         ),
@@ -51,7 +51,7 @@ def test_one(given, errors):
 
 def test_names_are_unique_and_a_repeated_one_is_not_judged_again():
     assert [str(error) for error in check(claim("A"), claim("b"), claim("A"), claim(""), claim(""))] == [
-        f'{AT}[0].name: Invalid value: "A": {formats.DNS_LABEL}',
+        f'{AT}[0].name: Invalid value: "A": {validation.DNS_LABEL}',
         f'{AT}[2].name: Duplicate value: "A"',
         f"{AT}[3].name: Required value",
         f"{AT}[4].name: Required value",

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import gates, types
-from strategy.context import Context
-from strategy.rules import container_security
+from podstrat.strategy.rules import container_security
+from tests.strategy.make import context, lines
 
 AT = "spec.containers[0]"
 S = f"{AT}.securityContext"
 IDS = "must be between 0 and 2147483647, inclusive"
 
 
-def context(**fields):
-    return Context(version=(1, 37), gates=gates.enabled("1.37"), types=types.load("1.37"), **fields)
-
-
-def lines(given, spec=None, **fields):
-    found = container_security.context({"securityContext": given}, AT, spec or {}, context(**fields))
-    return [str(error) for error in found]
+def check(given, spec=None, **fields):
+    return lines(container_security.context({"securityContext": given}, AT, spec or {}, context(**fields)))
 
 
 @pytest.mark.parametrize(
@@ -54,20 +48,20 @@ def lines(given, spec=None, **fields):
     ],
 )
 def test_context(given, errors):
-    assert lines(given) == errors
+    assert check(given) == errors
 
 
 def test_privileged_is_the_cluster_s_decision():
     given = {"privileged": True}
-    assert lines(given, allow_privileged=False) == [f"{S}.privileged: Forbidden: disallowed by cluster policy"]
-    assert lines({"privileged": False}, allow_privileged=False) == []
+    assert check(given, allow_privileged=False) == [f"{S}.privileged: Forbidden: disallowed by cluster policy"]
+    assert check({"privileged": False}, allow_privileged=False) == []
 
 
 @pytest.mark.parametrize("host_users, errors", [(False, 0), (True, 1), (None, 1)])
 def test_proc_is_unmasked_only_with_users_of_its_own(host_users, errors):
     spec = {} if host_users is None else {"hostUsers": host_users}
     text = f'{S}.procMount: Invalid value: "Unmasked": `hostUsers` must be false to use `Unmasked`'
-    assert lines({"procMount": "Unmasked"}, spec) == [text] * errors
+    assert check({"procMount": "Unmasked"}, spec) == [text] * errors
 
 
 def test_a_container_that_must_not_escalate_shows_its_whole_context():
@@ -78,7 +72,7 @@ def test_a_container_that_must_not_escalate_shows_its_whole_context():
         '"AllowPrivilegeEscalation":false,"ProcMount":null,"SeccompProfile":null,"AppArmorProfile":null}'
     )
     admin = f"{S}: Invalid value: {printed}: cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
-    assert lines(given) == [
+    assert check(given) == [
         f"{S}: Invalid value: {printed}: cannot set `allowPrivilegeEscalation` to false and `privileged` to true",
         admin,
         admin,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import containers
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import containers
+from tests.strategy.make import context, lines
 
-CTX = Context(version=(1, 37), gates=gates.enabled("1.37"), types=types.load("1.37"))
+CTX = context()
 VOLUMES = {"v": {"name": "v", "emptyDir": {}}}
 COUNTS = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 PROBE = COUNTS | {"exec": {"command": ["true"]}}
@@ -23,8 +23,8 @@ def spec(*listed, **fields):
     return {"containers": list(listed) or [container()], "restartPolicy": "Always"} | fields
 
 
-def lines(rule, given, at="spec"):
-    return [str(error) for error in rule(given, at, CTX, VOLUMES)]
+def check(rule, given, at="spec"):
+    return lines(rule(given, at, CTX, VOLUMES))
 
 
 FULL = {
@@ -45,13 +45,13 @@ FULL = {
 
 def test_a_full_container_is_healthy():
     given = spec(container("a", **FULL), container("b"), initContainers=[container("s", **FULL)])
-    assert lines(containers.regular, given) == []
-    assert lines(containers.init, given) == []
+    assert check(containers.regular, given) == []
+    assert check(containers.init, given) == []
 
 
 @pytest.mark.parametrize("listed", [None, []], ids=["null", "empty"])
 def test_a_pod_has_a_container(listed):
-    assert lines(containers.regular, {"containers": listed}, "spec.template.spec") == [
+    assert check(containers.regular, {"containers": listed}, "spec.template.spec") == [
         "spec.template.spec.containers: Required value"
     ]
 
@@ -73,7 +73,7 @@ BROKEN = {
 
 def broken_lines(at):
     return [
-        f'{at}.name: Invalid value: "C": {formats.DNS_LABEL}',
+        f'{at}.name: Invalid value: "C": {validation.DNS_LABEL}',
         f"{at}.image: Required value",
         f'{at}.terminationMessagePolicy: Unsupported value: "Log": supported values: "File", "FallbackToLogsOnError"',
         f"{at}.ports[0].containerPort: Required value",
@@ -96,7 +96,7 @@ def test_order_in_a_regular_container():
     twice = [{"containerPort": 80, "hostPort": 80, "protocol": "TCP"}] * 2
     given = spec(container("C", ports=twice), container("C", **BROKEN, **HOOKS, restartPolicy="x"))
     at = "spec.containers[1]"
-    assert lines(containers.regular, given)[1:] == [
+    assert check(containers.regular, given)[1:] == [
         *broken_lines(at),
         f'{at}.name: Duplicate value: "C"',
         f"{at}.lifecycle.preStop: {NO_HANDLER}",
@@ -114,7 +114,7 @@ def test_order_in_an_init_container():
     given = spec(container("C"), initContainers=[container("C", **broken, restartPolicy="x")])
     at = "spec.initContainers[0]"
     forbidden = "Forbidden: may not be set for init containers without restartPolicy=Always"
-    assert lines(containers.init, given) == [
+    assert check(containers.init, given) == [
         *broken_lines(at),
         f'{at}.restartPolicy: Unsupported value: "x": supported values: "Always", "Never", "OnFailure"',
         f'{at}.name: Duplicate value: "C"',
@@ -131,7 +131,7 @@ def test_order_in_an_init_container():
 def test_sidecars_are_probed_and_may_be_restarted_by_a_resize():
     policies = [{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]
     given = spec(initContainers=[container("s", restartPolicy="Always", resizePolicy=policies, **HOOKS)])
-    assert lines(containers.init, given) == [
+    assert check(containers.init, given) == [
         f"spec.initContainers[0].lifecycle.preStop: {NO_HANDLER}",
         f"spec.initContainers[0].livenessProbe: {NO_HANDLER}",
         f"spec.initContainers[0].readinessProbe: {NO_HANDLER}",
@@ -142,7 +142,7 @@ def test_sidecars_are_probed_and_may_be_restarted_by_a_resize():
 def test_rules_of_an_init_container_need_a_policy():
     given = spec(initContainers=[container("i", restartPolicyRules=[{}])])
     text = "must specify restartPolicy when restart rules are used"
-    assert lines(containers.init, given) == [f"spec.initContainers[0].restartPolicy: Required value: {text}"]
+    assert check(containers.init, given) == [f"spec.initContainers[0].restartPolicy: Required value: {text}"]
 
 
 @pytest.mark.parametrize(
@@ -156,11 +156,11 @@ def test_rules_of_an_init_container_need_a_policy():
 )
 def test_names_of_init_containers(names, errors):
     given = spec(initContainers=[container(name) for name in names])
-    assert lines(containers.init, given) == [f"spec.initContainers{error}" for error in errors]
+    assert check(containers.init, given) == [f"spec.initContainers{error}" for error in errors]
 
 
 def test_empty_names_of_regular_containers_clash():
-    assert lines(containers.regular, spec(container(""), container(""))) == [
+    assert check(containers.regular, spec(container(""), container(""))) == [
         "spec.containers[0].name: Required value",
         "spec.containers[1].name: Required value",
         'spec.containers[1].name: Duplicate value: ""',
@@ -169,7 +169,7 @@ def test_empty_names_of_regular_containers_clash():
 
 def test_enums_without_a_value():
     given = spec(container(terminationMessagePolicy=None, imagePullPolicy=None))
-    assert lines(containers.regular, given) == [
+    assert check(containers.regular, given) == [
         "spec.containers[0].terminationMessagePolicy: Required value",
         "spec.containers[0].imagePullPolicy: Required value",
     ]
@@ -185,7 +185,7 @@ FORBIDDEN = "Forbidden: cannot be set for an Ephemeral Container"
         pytest.param([], [], id="none"),
         pytest.param([container("e", targetContainerName="c")], [], id="ordinary"),
         pytest.param([container("e", env=[{"name": "A"}], securityContext={"runAsUser": 1})], [], id="may-have-much"),
-        pytest.param([container("E")], [f'{E}[0].name: Invalid value: "E": {formats.DNS_LABEL}'], id="common-rules"),
+        pytest.param([container("E")], [f'{E}[0].name: Invalid value: "E": {validation.DNS_LABEL}'], id="common-rules"),
         pytest.param([container("c")], [f'{E}[0].name: Duplicate value: "c"'], id="as-a-container"),
         pytest.param([container("i")], [f'{E}[0].name: Duplicate value: "i"'], id="as-an-init-container"),
         pytest.param([container("e"), container("e")], [f'{E}[1].name: Duplicate value: "e"'], id="as-another"),
@@ -239,7 +239,7 @@ FORBIDDEN = "Forbidden: cannot be set for an Ephemeral Container"
     ],
 )
 def test_ephemeral(listed, errors):
-    assert lines(containers.ephemeral, spec(initContainers=[container("i")], ephemeralContainers=listed)) == errors
+    assert check(containers.ephemeral, spec(initContainers=[container("i")], ephemeralContainers=listed)) == errors
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import dns
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import dns
+from tests.strategy.make import context, lines
 
 AT = "spec.dnsConfig"
-
-
-def context(release="1.37"):
-    return Context(version=gates.parse_version(release), gates=gates.enabled(release), types=types.load(release))
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 @pytest.mark.parametrize(
@@ -55,8 +47,8 @@ def test_policy(given, errors):
         pytest.param(
             {"dnsConfig": {"nameservers": ["::1", "x", "1.1.1.1"], "searches": ["a.b.", ".", "_x.y", "!"], "options": [{}]}},
             [
-                f'.nameservers[1]: Invalid value: "x": {formats.BAD_IP}',
-                f'.searches[3]: Invalid value: "!": {formats.DNS_SEARCH}',
+                f'.nameservers[1]: Invalid value: "x": {validation.BAD_IP}',
+                f'.searches[3]: Invalid value: "!": {validation.DNS_SEARCH}',
                 ".options[0]: Required value: must not be empty",
             ],
             id="one-of-each",
@@ -73,7 +65,7 @@ def test_policy(given, errors):
             id="too-many-searches",
         ),
         pytest.param(
-            {"dnsConfig": {"searches": ["a.."]}}, [f'.searches[0]: Invalid value: "a.": {formats.DNS_SEARCH}'], id="two-dots"
+            {"dnsConfig": {"searches": ["a.."]}}, [f'.searches[0]: Invalid value: "a.": {validation.DNS_SEARCH}'], id="two-dots"
         ),
         pytest.param({"dnsConfig": {"options": [{"name": "ndots", "value": ""}]}}, [], id="option"),
     ],
@@ -105,13 +97,13 @@ def test_odd_addresses_are_refused_since_1_36(release, errors):
         pytest.param("::ffff:10.0.0.1", ["must not be an IPv4-mapped IPv6 address"], id="mapped"),
         pytest.param("::ffff:10.0.0.01", ["must not have leading 0s"], id="mapped-with-a-zero-is-not-seen-to-be-mapped"),
         pytest.param(f"{'0' * 5000}10.0.0.1", ["must not have leading 0s"], id="thousands-of-zeros"),
-        pytest.param("10.0.0.256", [formats.BAD_IP], id="above-a-byte"),
-        pytest.param("10.0.1", [formats.BAD_IP], id="three-numbers"),
-        pytest.param("10.0.0.\u0661", [formats.BAD_IP], id="other-digits"),
+        pytest.param("10.0.0.256", [validation.BAD_IP], id="above-a-byte"),
+        pytest.param("10.0.1", [validation.BAD_IP], id="three-numbers"),
+        pytest.param("10.0.0.\u0661", [validation.BAD_IP], id="other-digits"),
         pytest.param("2001:0db8::1", [], id="four-digits"),
         pytest.param("2001:00db8::1", ["must not have leading 0s"], id="five-digits"),
         pytest.param("2001::00001", ["must not have leading 0s"], id="five-digits-at-the-end"),
-        pytest.param("2001::10db8", [formats.BAD_IP], id="too-large"),
+        pytest.param("2001::10db8", [validation.BAD_IP], id="too-large"),
     ],
 )
 def test_addresses_that_not_everybody_reads_alike(address, errors):
@@ -127,8 +119,8 @@ def test_an_option_points_at_its_name():
 def test_host_aliases():
     aliases = [{"ip": "::1", "hostnames": ["a.b"]}, {"ip": "", "hostnames": ["ok", "a_b"]}]
     assert lines(dns.host_aliases(aliases, "spec.hostAliases", context())) == [
-        f'spec.hostAliases[1].ip: Invalid value: "": {formats.BAD_IP}',
-        f'spec.hostAliases[1].hostnames[1]: Invalid value: "a_b": {formats.DNS_SUBDOMAIN}',
+        f'spec.hostAliases[1].ip: Invalid value: "": {validation.BAD_IP}',
+        f'spec.hostAliases[1].hostnames[1]: Invalid value: "a_b": {validation.DNS_SUBDOMAIN}',
     ]
 
 
@@ -152,7 +144,7 @@ def test_host_aliases():
     ],
 )
 def test_hostname_override(spec, errors):
-    bad = f'Invalid value: "{spec["hostnameOverride"]}": {formats.DNS_SUBDOMAIN}'
+    bad = f'Invalid value: "{spec["hostnameOverride"]}": {validation.DNS_SUBDOMAIN}'
     assert [error.body for error in dns.hostname_override(spec, "spec.hostnameOverride")] == [
         bad if error == "BAD" else error for error in errors
     ]

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import env
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import env
+from tests.strategy.make import context, lines
 
 AT = "spec.containers[0]"
 V = f"{AT}.env[0].valueFrom"
 FIELD = {"apiVersion": "v1", "fieldPath": "metadata.name"}
 KEY = {"name": "cm", "key": "k"}
-
-
-def context(release="1.37", **overrides):
-    return Context(version=gates.parse_version(release), gates=gates.enabled(release, overrides), types=types.load(release))
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +21,7 @@ def lines(errors):
         pytest.param({"name": "A"}, [], id="no-value"),
         pytest.param({"name": "1 odd-name."}, [], id="relaxed-name"),
         pytest.param({"name": ""}, [f"{AT}.env[0].name: Required value"], id="no-name"),
-        pytest.param({"name": "A=B"}, [f'{AT}.env[0].name: Invalid value: "A=B": {formats.ENV_NAME}'], id="equals-sign"),
+        pytest.param({"name": "A=B"}, [f'{AT}.env[0].name: Invalid value: "A=B": {validation.ENV_NAME}'], id="equals-sign"),
         pytest.param({"name": "A", "valueFrom": {"fieldRef": FIELD}}, [], id="field"),
         pytest.param(
             {"name": "A", "valueFrom": {"resourceFieldRef": {"resource": "limits.cpu", "divisor": "0"}}}, [], id="resource"
@@ -58,7 +50,7 @@ def lines(errors):
             {"name": "A", "valueFrom": {"secretKeyRef": {}, "fieldRef": {"apiVersion": "v1"}}},
             [
                 f"{V}.fieldRef.fieldPath: Required value",
-                f'{V}.secretKeyRef.name: Invalid value: "": {formats.DNS_SUBDOMAIN}',
+                f'{V}.secretKeyRef.name: Invalid value: "": {validation.DNS_SUBDOMAIN}',
                 f"{V}.secretKeyRef.key: Required value",
                 f'{V}: Invalid value: "": may not have more than one field specified at a time',
             ],
@@ -86,8 +78,8 @@ def lines(errors):
         pytest.param(
             {"name": "A", "valueFrom": {"fileKeyRef": {"key": "=", "volumeName": "V", "path": "a/../b"}}},
             [
-                f'{V}.fileKeyRef.key: Invalid value: "=": {formats.ENV_NAME}',
-                f'{V}.fileKeyRef.volumeName: Invalid value: "V": {formats.DNS_LABEL}',
+                f'{V}.fileKeyRef.key: Invalid value: "=": {validation.ENV_NAME}',
+                f'{V}.fileKeyRef.volumeName: Invalid value: "V": {validation.DNS_LABEL}',
                 f"{V}.fileKeyRef.path: Invalid value: \"a/../b\": must not contain '..'",
             ],
             id="bad-file-reference",
@@ -117,13 +109,13 @@ def test_without_env_files_the_text_names_four_sources(ctx):
         pytest.param({"prefix": "P_", "secretRef": {"name": "s-"}}, [], id="name-judged-as-prefix"),
         pytest.param(
             {"prefix": "=", "configMapRef": {"name": "cm"}},
-            [f'{AT}.envFrom[0].prefix: Invalid value: "=": {formats.ENV_NAME}'],
+            [f'{AT}.envFrom[0].prefix: Invalid value: "=": {validation.ENV_NAME}'],
             id="bad-prefix",
         ),
         pytest.param({"configMapRef": {}}, [f"{AT}.envFrom[0].configMapRef.name: Required value"], id="no-name"),
         pytest.param(
             {"secretRef": {"name": "S"}},
-            [f'{AT}.envFrom[0].secretRef.name: Invalid value: "S": {formats.DNS_SUBDOMAIN}'],
+            [f'{AT}.envFrom[0].secretRef.name: Invalid value: "S": {validation.DNS_SUBDOMAIN}'],
             id="bad-name",
         ),
         pytest.param(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strategy.engine import Engine
+from podstrat.strategy.engine import Engine
 from tests.strategy import make
 
 AT = "status.allocatedResourcesStatus"

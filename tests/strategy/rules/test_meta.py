@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from strategy.engine import Engine
-from strategy.rules import meta
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.rules import meta
 from tests.strategy import make
 
 

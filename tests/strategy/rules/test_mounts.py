@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strategy.rules import mounts
+from podstrat.strategy.rules import mounts
+from tests.strategy.make import lines
 
 AT = "spec.containers[0]"
 M = f"{AT}.volumeMounts"
@@ -15,10 +16,6 @@ VOLUMES = {
     "own": {"name": "own", "ephemeral": {}},
     "image": {"name": "image", "image": {"reference": "a"}},
 }
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 def mount(name="v", path="/data", **fields):

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import gates, types
-from strategy.context import Context
-from strategy.rules import operating_system
+from podstrat.strategy.rules import operating_system
+from tests.strategy.make import context, lines
 
 WINDOWS = "Forbidden: cannot be set for a windows pod"
 LINUX = "Forbidden: windows options cannot be set for a linux pod"
 
 
-def context(release="1.37", **fields):
-    return Context(version=gates.parse_version(release), gates=gates.enabled(release), types=types.load(release), **fields)
-
-
-def lines(spec, release="1.37"):
-    return [str(error) for error in operating_system.fields(spec, "spec", context(release))]
+def check(spec, release="1.37"):
+    return lines(operating_system.fields(spec, "spec", context(release)))
 
 
 def container(**security):
@@ -34,7 +29,7 @@ def container(**security):
     ],
 )
 def test_names(name, errors):
-    assert lines({"os": {"name": name}, "securityContext": {}, "containers": [container()]}) == errors
+    assert check({"os": {"name": name}, "securityContext": {}, "containers": [container()]}) == errors
 
 
 def test_another_system_points_at_its_name_and_nothing_else_is_said():
@@ -52,7 +47,7 @@ def test_linux_has_no_windows_options():
         "containers": [{"name": "d"}, container(**options)],
         "ephemeralContainers": [container(**options)],
     }
-    assert lines(spec) == [
+    assert check(spec) == [
         f"spec.securityContext.windowsOptions: {LINUX}",
         f"spec.initContainers[0].securityContext.windowsOptions: {LINUX}",
         f"spec.containers[1].securityContext.windowsOptions: {LINUX}",
@@ -94,18 +89,18 @@ ALL = {
 )
 def test_windows_has_no_linux_fields(release, fields):
     assert sorted(operating_system.LINUX_FIELDS_BEFORE_1_37) == sorted(operating_system.LINUX_FIELDS)
-    assert lines(ALL, release) == [f"spec.{field}: {WINDOWS}" for field in fields]
+    assert check(ALL, release) == [f"spec.{field}: {WINDOWS}" for field in fields]
 
 
 def test_hosts_switches_stand_elsewhere_before_1_37():
-    before, now = (lines(ALL, release) for release in ("1.36", "1.37"))
+    before, now = (check(ALL, release) for release in ("1.36", "1.37"))
     assert before.index(f"spec.hostUsers: {WINDOWS}") == 2
     assert before.index(f"spec.shareProcessNamespace: {WINDOWS}") == 9
     assert now[-4:] == [f"spec.{key}: {WINDOWS}" for key in ("hostUsers", "hostPID", "hostIPC", "shareProcessNamespace")]
 
 
 def test_no_kernel_parameters_are_none():
-    assert lines({"os": {"name": "windows"}, "containers": None, "securityContext": {"sysctls": []}}) == []
+    assert check({"os": {"name": "windows"}, "containers": None, "securityContext": {"sysctls": []}}) == []
 
 
 def test_windows_containers_have_no_linux_fields():
@@ -124,7 +119,7 @@ def test_windows_containers_have_no_linux_fields():
         "windowsOptions": {},
     }
     spec = {"os": {"name": "windows"}, "initContainers": [container(runAsUser=1)], "containers": [container(**security)]}
-    assert lines(spec) == [
+    assert check(spec) == [
         f"spec.initContainers[0].securityContext.runAsUser: {WINDOWS}",
         *(f"spec.containers[0].securityContext.{key}: {WINDOWS}" for key in operating_system.LINUX_CONTAINER_FIELDS),
     ]

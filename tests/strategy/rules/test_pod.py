@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from strategy.engine import Engine
-from strategy.outcome import Outcome
-from strategy.rules import pod as rules
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.outcome import Outcome
+from podstrat.strategy.rules import pod as rules
 from tests.strategy import make
+from tests.strategy.make import lines
 
 RESPONDERS = {"EvictionRequestAPI": True}
 UNNAMED = [{"name": "", "priority": 1000}]
@@ -22,10 +23,6 @@ PREFIX = 'metadata.generateName: Invalid value: "a/b": '
 GRACE = "metadata.deletionGracePeriodSeconds: Invalid value: 5: field is immutable"
 
 Verb = Callable[[Engine, dict[str, Any], dict[str, Any]], Outcome]
-
-
-def lines(outcome: Outcome) -> list[str]:
-    return [str(error) for error in outcome.errors]
 
 
 def stored(engine: Engine, **spec: Any) -> dict[str, Any]:

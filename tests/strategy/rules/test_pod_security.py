@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import gated, gates, types
-from strategy.context import Context
-from strategy.rules import pod_security
+from podstrat.strategy.rules import pod_security
+from tests.strategy.make import context, lines
 
 AT = "spec.template.spec"
 S = f"{AT}.securityContext"
@@ -17,16 +16,6 @@ SYSCTL = (
 )
 SHARES = "ShareProcessNamespace and HostPID cannot both be enabled"
 OWN_USERS = "Forbidden: when `hostUsers` is false"
-
-
-def context(release="1.37", old=None, **overrides):
-    enabled = gates.enabled(release, overrides)
-    version = gates.parse_version(release)
-    return Context(version=version, gates=enabled, types=types.load(release), old=old, in_use=gated.in_use)
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 def check(given, ctx=None, **spec):
@@ -189,6 +178,7 @@ def test_a_pod_with_its_own_users_shares_nothing():
         "hostIPC": True,
         "initContainers": [{}, DEVICES],
         "containers": [DEVICES],
+        "ephemeralContainers": [{}, DEVICES],
     }
     found = list(pod_security.own_users(spec, AT, context()))
     assert lines(found) == [
@@ -197,6 +187,7 @@ def test_a_pod_with_its_own_users_shares_nothing():
         f"{AT}.HostIPC: {OWN_USERS}",
         f"{AT}.initContainers[1].volumeDevices: {OWN_USERS}",
         f"{AT}.containers[0].volumeDevices: {OWN_USERS}",
+        f"{AT}.ephemeralContainers[1].volumeDevices: {OWN_USERS}",
     ]
     assert [error.where[-1] for error in found[1:3]] == ["hostPID", "hostIPC"]
 
@@ -221,5 +212,8 @@ def test_own_users_on_the_network_of_the_host(ctx):
 def test_a_stored_pod_keeps_its_devices():
     spec = {"hostUsers": False, "containers": [DEVICES]}
     assert lines(pod_security.own_users(spec, AT, context(old={"metadata": {}, "spec": spec}))) == []
+    added = {**spec, "ephemeralContainers": [DEVICES]}
+    assert lines(pod_security.own_users(added, AT, context(old={"metadata": {}, "spec": spec}))) == []
+    assert lines(pod_security.own_users(spec, AT, context(old={"metadata": {}, "spec": added}))) == []
     others = context(old={"metadata": {}, "spec": {"hostUsers": True, "containers": [DEVICES]}})
     assert len(lines(pod_security.own_users(spec, AT, others))) == 1

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from strategy.rules import ports
+from podstrat.strategy.rules import ports
+from tests.strategy.make import lines
 
 AT = "spec.containers[0]"
 RANGE = "must be between 1 and 65535, inclusive"
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 def port(**fields):

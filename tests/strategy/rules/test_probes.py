@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats
-from strategy.rules import probes
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import probes
+from tests.strategy.make import lines
 
 AT = "spec.containers[0].livenessProbe"
 RANGE = "must be between 1 and 65535, inclusive"
 COUNTS = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 HTTP = {"path": "/", "port": 80, "scheme": "HTTP"}
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 def probe(**fields):
@@ -46,7 +43,7 @@ def probe(**fields):
                 f"{AT}.httpGet.path: Required value",
                 f"{AT}.httpGet.port: Invalid value: -1: {RANGE}",
                 f'{AT}.httpGet.scheme: Unsupported value: "http": supported values: "HTTP", "HTTPS"',
-                f'{AT}.httpGet.httpHeaders: Invalid value: "A:": {formats.HTTP_HEADER}',
+                f'{AT}.httpGet.httpHeaders: Invalid value: "A:": {validation.HTTP_HEADER}',
             ],
             id="http-all-wrong",
         ),
@@ -64,7 +61,7 @@ def probe(**fields):
         ),
         pytest.param(
             {"httpGet": HTTP | {"protocol": "HTTP2", "scheme": "HTTPS"}},
-            [f'{AT}.httpGet.scheme: Invalid value: "HTTPS": must be "HTTP" when `protocol` is "HTTP2"'],
+            [f'{AT}.httpGet.protocol: Invalid value: "HTTPS": must be "HTTP" when `protocol` is "HTTP2"'],
             id="http2-encrypted",
         ),
         pytest.param(

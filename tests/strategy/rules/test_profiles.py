@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import profiles
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import profiles
+from tests.strategy.make import context, lines
 
-CTX = Context(version=(1, 37), gates=gates.enabled("1.37"), types=types.load("1.37"))
+CTX = context()
 TYPES = 'supported values: "Localhost", "RuntimeDefault", "Unconfined"'
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +94,9 @@ def test_apparmor(profile, errors):
         pytest.param(
             {"gmsaCredentialSpecName": "a", "gmsaCredentialSpec": "{}", "runAsUserName": "u", "hostProcess": True}, [], id="all"
         ),
-        pytest.param({"gmsaCredentialSpecName": "A"}, [f'gmsaCredentialSpecName: "A": {formats.DNS_SUBDOMAIN}'], id="bad-name"),
+        pytest.param(
+            {"gmsaCredentialSpecName": "A"}, [f'gmsaCredentialSpecName: "A": {validation.DNS_SUBDOMAIN}'], id="bad-name"
+        ),
         pytest.param(
             {"gmsaCredentialSpec": ""}, ['gmsaCredentialSpec: "": gmsaCredentialSpec cannot be an empty string'], id="empty"
         ),

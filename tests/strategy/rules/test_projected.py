@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import projected
+from podstrat.strategy.api import types
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import projected
+from tests.strategy.make import context, lines
 
 P = "spec.volumes[0].projected"
 S = f"{P}.sources[0]"
@@ -16,17 +17,8 @@ SAME = "conflicting duplicate paths"
 CERTIFICATE = {"signerName": "example.com/s", "keyType": "ED25519", "credentialBundlePath": "c"}
 
 
-def context(release="1.37", old=None):
-    release = gates.parse_version(release)
-    return Context(version=release, gates=gates.enabled(release), types=types.load(release), old=old)
-
-
 def judged(*sources, ctx=None, **rest):
     return list(projected.volume({"sources": list(sources), **rest}, P, ctx or context()))
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 def keys(*paths):
@@ -214,7 +206,7 @@ NAME = "not a valid clustertrustbundlename"
             {"name": ""},
             [
                 f"{BUNDLE}.name: Required value: must be a valid object name",
-                f'{BUNDLE}.name: Invalid value: "": {NAME}: {formats.DNS_SUBDOMAIN}',
+                f'{BUNDLE}.name: Invalid value: "": {NAME}: {validation.DNS_SUBDOMAIN}',
             ],
             id="empty-name",
         ),
@@ -225,7 +217,7 @@ NAME = "not a valid clustertrustbundlename"
         ),
         pytest.param(
             {"name": "example.com:s:"},
-            [f'{BUNDLE}.name: Invalid value: "example.com:s:": {NAME}: {formats.DNS_SUBDOMAIN}'],
+            [f'{BUNDLE}.name: Invalid value: "example.com:s:": {NAME}: {validation.DNS_SUBDOMAIN}'],
             id="colon-last",
         ),
         pytest.param(
@@ -279,8 +271,8 @@ LONG_PATH = ".".join(["b" * 200] * 2)
         pytest.param(
             "A.B/C.D",
             [
-                f'Invalid value: "A.B": validating label "A": {formats.DNS_LABEL}',
-                f'Invalid value: "C.D": validating label "C": {formats.DNS_SUBDOMAIN}',
+                f'Invalid value: "A.B": validating label "A": {validation.DNS_LABEL}',
+                f'Invalid value: "C.D": validating label "C": {validation.DNS_SUBDOMAIN}',
             ],
             id="first-bad-part-of-each",
         ),
@@ -288,7 +280,7 @@ LONG_PATH = ".".join(["b" * 200] * 2)
             f"{'A' * 64}/s",
             [
                 f'Invalid value: "{"A" * 64}": validating label "{"A" * 64}": must be no more than 63 characters',
-                f'Invalid value: "{"A" * 64}": validating label "{"A" * 64}": {formats.DNS_LABEL}',
+                f'Invalid value: "{"A" * 64}": validating label "{"A" * 64}": {validation.DNS_LABEL}',
                 f'Invalid value: "{"A" * 64}": should be a domain with at least two segments separated by dots',
             ],
             id="one-part",
@@ -370,7 +362,7 @@ C = f"{S}.podCertificate"
             [
                 f"{C}.userAnnotations: Required value",
                 f'{C}.userAnnotations: Invalid value: "a": must be a domain-prefixed key (such as "acme.io/foo")',
-                f'{C}.userAnnotations: Invalid value: "x y/z": prefix part {formats.DNS_SUBDOMAIN}',
+                f'{C}.userAnnotations: Invalid value: "x y/z": prefix part {validation.DNS_SUBDOMAIN}',
                 f'{C}.keyType: Unsupported value: "": supported values: '
                 '"RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"',
             ],

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import gates, types
-from strategy.context import Context
-from strategy.rules import refs
+from podstrat.strategy.rules import refs
+from tests.strategy.make import context, lines
 
 AT = "spec.containers[0].env[0].valueFrom.fieldRef"
 ENV = '"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", '
@@ -16,14 +15,6 @@ NAME_PART = (
     "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 )
 UNITS = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei"
-
-
-def context(release="1.37"):
-    return Context(version=gates.parse_version(release), gates=gates.enabled(release), types=types.load(release))
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from strategy.engine import Engine
+from podstrat.strategy.engine import Engine
 from tests.strategy import make
 
 NO_RESIZE = ["spec: Forbidden: pods with node allocatable resource claims cannot be resized"]

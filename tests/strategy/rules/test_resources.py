@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import resources
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import resources
+from tests.strategy.make import context, lines
 
 AT = "spec.containers[0]"
 R = f"{AT}.resources"
@@ -14,14 +14,6 @@ STANDARD = "must be a standard resource type or fully qualified"
 FOR_CONTAINERS = "must be a standard resource for containers"
 EXTENDED = "doesn't follow extended resource name standard"
 NEGATIVE = "must be greater than or equal to 0"
-
-
-def context(release="1.37", old=None):
-    return Context(version=gates.parse_version(release), gates=gates.enabled(release), types=types.load(release), old=old)
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 def check(asked, spec=None, ctx=None):
@@ -57,10 +49,10 @@ def test_healthy(asked):
         pytest.param("storage", [FOR_CONTAINERS], id="of-volumes"),
         pytest.param("pods", [FOR_CONTAINERS], id="of-quotas"),
         pytest.param("requests.hugepages-2Mi", [FOR_CONTAINERS], id="huge-pages-of-quotas"),
-        pytest.param("a b", [formats.NAME_PART, FOR_CONTAINERS], id="no-label-key"),
+        pytest.param("a b", [validation.NAME_PART, FOR_CONTAINERS], id="no-label-key"),
         pytest.param("requests.example.com/x", [EXTENDED], id="prefix-of-quotas"),
         pytest.param("x" * 253 + "/y", [EXTENDED], id="too-long-for-a-quota"),
-        pytest.param("A.com/x", [f"prefix part {formats.DNS_SUBDOMAIN}", EXTENDED], id="bad-prefix"),
+        pytest.param("A.com/x", [f"prefix part {validation.DNS_SUBDOMAIN}", EXTENDED], id="bad-prefix"),
     ],
 )
 def test_names(name, texts):
@@ -182,7 +174,7 @@ UNKNOWN = "must be one of the names in pod.spec.resourceClaims"
             id="whole-after-parts",
         ),
         pytest.param(
-            [{"name": "gpu", "request": "R"}], [f'{C}[0].request: Invalid value: "R": {formats.DNS_LABEL}'], id="bad-request"
+            [{"name": "gpu", "request": "R"}], [f'{C}[0].request: Invalid value: "R": {validation.DNS_LABEL}'], id="bad-request"
         ),
     ],
 )

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import responders
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import responders
+from tests.strategy.make import context, lines
 
 AT = "spec.evictionResponders"
 RESERVED = "domain names *.k8s.io, *.kubernetes.io are reserved"
 
 
-def lines(*given, old=None):
+def check(*given, old=None):
     stored = None if old is None else {"metadata": {}, "spec": {"evictionResponders": old}}
-    ctx = Context(version=(1, 37), gates=gates.enabled("1.37"), types=types.load("1.37"), old=stored)
-    return [str(error) for error in responders.each(list(given), AT, ctx)]
+    return lines(responders.each(list(given), AT, context(old=stored)))
 
 
 def responder(name="example.com/r", priority=1000):
@@ -29,15 +28,15 @@ def responder(name="example.com/r", priority=1000):
         pytest.param("notk8s.io/r", [], id="not-reserved"),
         pytest.param("", ["Required value"], id="none"),
         pytest.param("r", ["Invalid value: \"r\": must include a prefix (e.g. 'example.com/key')"], id="no-prefix"),
-        pytest.param("example.com/a b", [f'Invalid value: "example.com/a b": {formats.NAME_PART}'], id="bad"),
-        pytest.param("a b", [f'Invalid value: "a b": {formats.NAME_PART}'], id="bad-without-prefix"),
+        pytest.param("example.com/a b", [f'Invalid value: "example.com/a b": {validation.NAME_PART}'], id="bad"),
+        pytest.param("a b", [f'Invalid value: "a b": {validation.NAME_PART}'], id="bad-without-prefix"),
         pytest.param("k8s.io/r", [f'Invalid value: "k8s.io/r": {RESERVED}'], id="reserved"),
         pytest.param("dev.kubernetes.io/r", [f'Invalid value: "dev.kubernetes.io/r": {RESERVED}'], id="reserved-below"),
         pytest.param(
             "X.K8S.IO./r",
             [
                 f'Invalid value: "X.K8S.IO./r": {RESERVED}',
-                f'Invalid value: "X.K8S.IO./r": prefix part {formats.DNS_SUBDOMAIN}',
+                f'Invalid value: "X.K8S.IO./r": prefix part {validation.DNS_SUBDOMAIN}',
             ],
             id="reserved-in-any-spelling",
         ),
@@ -52,7 +51,7 @@ def responder(name="example.com/r", priority=1000):
     ],
 )
 def test_names(name, errors):
-    assert lines(responder(name)) == [f"{AT}[0].name: {error}" for error in errors]
+    assert check(responder(name)) == [f"{AT}[0].name: {error}" for error in errors]
 
 
 @pytest.mark.parametrize(
@@ -72,16 +71,16 @@ def test_names(name, errors):
     ],
 )
 def test_priorities(priority, errors):
-    assert lines(responder(priority=priority)) == [f"{AT}[0].priority: {error}" for error in errors]
+    assert check(responder(priority=priority)) == [f"{AT}[0].priority: {error}" for error in errors]
 
 
 def test_ten_at_most_and_then_nothing_else_is_said():
-    assert lines(*(responder(f"example.com/{i}") for i in range(10))) == []
-    assert lines(*[responder("")] * 11) == [f"{AT}: Too many: 11: must have at most 10 items"]
+    assert check(*(responder(f"example.com/{i}") for i in range(10))) == []
+    assert check(*[responder("")] * 11) == [f"{AT}: Too many: 11: must have at most 10 items"]
 
 
 def test_repetitions_come_first_with_the_names_of_the_wire():
-    assert lines(responder(priority=1), responder("example.com/s"), responder(priority=2000)) == [
+    assert check(responder(priority=1), responder("example.com/s"), responder(priority=2000)) == [
         f'{AT}[2]: Duplicate value: {{"name":"example.com/r","priority":2000}}',
         f"{AT}[0].priority: Invalid value: 1: priorities 0-999 are reserved for responders with *.k8s.io suffix",
     ]
@@ -89,9 +88,9 @@ def test_repetitions_come_first_with_the_names_of_the_wire():
 
 def test_an_update_judges_what_it_changes():
     bad = responder("r", -1)
-    assert lines(bad, bad, old=[bad, bad]) == []
-    assert lines(bad, responder(), old=[bad]) == []
-    assert lines(responder("r", -2), old=[bad]) == [f"{AT}[0].priority: Invalid value: -2: must be greater than or equal to 0"]
-    assert lines(responder(priority=1), old=[]) == [
+    assert check(bad, bad, old=[bad, bad]) == []
+    assert check(bad, responder(), old=[bad]) == []
+    assert check(responder("r", -2), old=[bad]) == [f"{AT}[0].priority: Invalid value: -2: must be greater than or equal to 0"]
+    assert check(responder(priority=1), old=[]) == [
         f"{AT}[0].priority: Invalid value: 1: priorities 0-999 are reserved for responders with *.k8s.io suffix"
     ]

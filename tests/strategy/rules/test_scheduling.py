@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import scheduling
-
-
-def context(release="1.37"):
-    return Context(version=gates.parse_version(release), gates=gates.enabled(release), types=types.load(release))
-
-
-def lines(errors):
-    return [str(error) for error in errors]
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import scheduling
+from tests.strategy.make import context, lines
 
 
 def test_readiness_gates():
     given = [{"conditionType": name} for name in ("www.example.com/feature-1", "a", "a", "")]
     assert lines(scheduling.readiness_gates(given, "spec.readinessGates", context())) == [
         'spec.readinessGates[3].conditionType: Invalid value: "": name part must be non-empty',
-        f'spec.readinessGates[3].conditionType: Invalid value: "": {formats.NAME_PART}',
+        f'spec.readinessGates[3].conditionType: Invalid value: "": {validation.NAME_PART}',
     ]
 
 
@@ -29,9 +21,9 @@ def test_gates_are_named_once():
     given = [{"name": name} for name in ("a", "-", "a", "-")]
     found = list(scheduling.gates(given, "spec.schedulingGates", context()))
     assert lines(found) == [
-        f'spec.schedulingGates[1]: Invalid value: "-": {formats.NAME_PART}',
+        f'spec.schedulingGates[1]: Invalid value: "-": {validation.NAME_PART}',
         'spec.schedulingGates[2]: Duplicate value: "a"',
-        f'spec.schedulingGates[3]: Invalid value: "-": {formats.NAME_PART}',
+        f'spec.schedulingGates[3]: Invalid value: "-": {validation.NAME_PART}',
         'spec.schedulingGates[3]: Duplicate value: "-"',
     ]
     assert [error.where for error in found] == [("spec", "schedulingGates", i, "name") for i in (1, 2, 3, 3)]
@@ -99,7 +91,7 @@ def test_overhead(overhead, errors, places):
         pytest.param(
             {"schedulingGroup": {"podGroupName": ""}, "evictionResponders": [{"name": "x", "priority": None}]},
             [
-                f'.podGroupName: Invalid value: "": {formats.DNS_SUBDOMAIN}',
+                f'.podGroupName: Invalid value: "": {validation.DNS_SUBDOMAIN}',
                 ": Forbidden: may not be set when evictionResponders is set",
             ],
             id="bad-and-with-responders",
@@ -118,8 +110,8 @@ def test_group(spec, errors):
         pytest.param(
             {"name": "", "podGroup": "", "podGroupReplicaKey": "a.b"},
             [
-                f'.name: Invalid value: "": {formats.DNS_SUBDOMAIN}',
-                f'.podGroup: Invalid value: "": {formats.DNS_LABEL}',
+                f'.name: Invalid value: "": {validation.DNS_SUBDOMAIN}',
+                f'.podGroup: Invalid value: "": {validation.DNS_LABEL}',
                 '.podGroupReplicaKey: Invalid value: "a.b": must not contain dots',
             ],
             id="everything",

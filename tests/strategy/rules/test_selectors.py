@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import field, formats, gates, types
-from strategy.context import Context
-from strategy.rules import selectors
+from podstrat.strategy import field
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import selectors
+from tests.strategy.make import context, lines
 
 AT = "spec.x.labelSelector"
 KEY = f"{AT}.matchExpressions[0].key"
@@ -14,14 +15,6 @@ VALUES = f"{AT}.matchExpressions[0].values"
 OPERATOR = f"{AT}.matchExpressions[0].operator"
 NEEDS_VALUES = "Required value: must be specified when `operator` is 'In' or 'NotIn'"
 NO_VALUES = "Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-
-
-def context(release="1.37"):
-    return Context(version=gates.parse_version(release), gates=gates.enabled(release), types=types.load(release))
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 def requirement(operator="In", key="app", **fields):
@@ -37,8 +30,8 @@ def requirement(operator="In", key="app", **fields):
         pytest.param(
             {"matchLabels": {"a b": "c d"}},
             [
-                f'{AT}.matchLabels: Invalid value: "a b": {formats.NAME_PART}',
-                f'{AT}.matchLabels: Invalid value: "c d": {formats.LABEL_VALUE}',
+                f'{AT}.matchLabels: Invalid value: "a b": {validation.NAME_PART}',
+                f'{AT}.matchLabels: Invalid value: "c d": {validation.LABEL_VALUE}',
             ],
             id="bad-labels",
         ),
@@ -67,8 +60,8 @@ def test_labels(selector, errors):
             [
                 f'{OPERATOR}: Invalid value: "\\u003c": not a valid selector operator',
                 f'{KEY}: Invalid value: "": name part must be non-empty',
-                f'{KEY}: Invalid value: "": {formats.NAME_PART}',
-                f'{VALUES}[1]: Invalid value: "not ok": {formats.LABEL_VALUE}',
+                f'{KEY}: Invalid value: "": {validation.NAME_PART}',
+                f'{VALUES}[1]: Invalid value: "not ok": {validation.LABEL_VALUE}',
             ],
             id="everything",
         ),
@@ -81,7 +74,7 @@ def test_requirements(given, errors):
 def test_any_value_looks_at_keys_only():
     selector = {"matchExpressions": [requirement(key="a b", values=["c d"])]}
     assert lines(selectors.label_selector(selector, AT, context(), any_value=True)) == [
-        f'{KEY}: Invalid value: "a b": {formats.NAME_PART}'
+        f'{KEY}: Invalid value: "a b": {validation.NAME_PART}'
     ]
 
 
@@ -117,7 +110,7 @@ def test_lengths_are_worded_by_release(release, unit):
         ),
         pytest.param(
             requirement(values=["a b"]),
-            [f'.matchExpressions[0].values[0]: Invalid value: "a b": {formats.LABEL_VALUE}'],
+            [f'.matchExpressions[0].values[0]: Invalid value: "a b": {validation.LABEL_VALUE}'],
             id="bad-value",
         ),
     ],
@@ -135,7 +128,7 @@ def test_node_labels(given, errors):
             requirement("NotIn", key="metadata.name", values=["a", "B"]),
             [
                 ".values: Required value: must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
-                f'.values[1]: Invalid value: "B": {formats.DNS_SUBDOMAIN}',
+                f'.values[1]: Invalid value: "B": {validation.DNS_SUBDOMAIN}',
             ],
             id="two-names",
         ),
@@ -160,7 +153,7 @@ def test_node_fields(given, errors):
         pytest.param([], None, [], id="none"),
         pytest.param(["app", "example.com/a"], {}, [], id="keys"),
         pytest.param(["a b"], None, ["k: Forbidden: must not be specified when labelSelector is not set"], id="no-selector"),
-        pytest.param(["a", "a b"], {}, [f'k[1]: Invalid value: "a b": {formats.NAME_PART}'], id="bad-key"),
+        pytest.param(["a", "a b"], {}, [f'k[1]: Invalid value: "a b": {validation.NAME_PART}'], id="bad-key"),
     ],
 )
 def test_label_keys(keys, selector, errors):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import spread
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import spread
+from tests.strategy.make import context, lines
 
 AT = "spec.topologySpreadConstraints"
 NOT_POSITIVE = "must be greater than zero"
@@ -16,12 +16,8 @@ KEYS = "MatchLabelKeysInPodTopologySpread"
 MERGE = "MatchLabelKeysInPodTopologySpreadSelectorMerge"
 
 
-def context(old=None, **overrides):
-    return Context(version=(1, 37), gates=gates.enabled("1.37", overrides), types=types.load("1.37"), old=old)
-
-
-def lines(*constraints, ctx=None):
-    return [str(error) for error in spread.each(list(constraints), AT, ctx or context())]
+def check(*constraints, ctx=None):
+    return lines(spread.each(list(constraints), AT, ctx or context()))
 
 
 def constraint(**fields):
@@ -71,15 +67,15 @@ def stored(*constraints):
         pytest.param(
             constraint(matchLabelKeys=["a b"], labelSelector={"matchLabels": {"c d": ""}}),
             [
-                f'matchLabelKeys[0]: Invalid value: "a b": {formats.NAME_PART}',
-                f'labelSelector.matchLabels: Invalid value: "c d": {formats.NAME_PART}',
+                f'matchLabelKeys[0]: Invalid value: "a b": {validation.NAME_PART}',
+                f'labelSelector.matchLabels: Invalid value: "c d": {validation.NAME_PART}',
             ],
             id="keys-before-selector",
         ),
     ],
 )
 def test_one(given, errors):
-    assert lines(given) == [f"{AT}[0].{error}" for error in errors]
+    assert check(given) == [f"{AT}[0].{error}" for error in errors]
 
 
 def test_of_constraints_alike_all_but_the_last_are_reported():
@@ -91,7 +87,7 @@ def test_of_constraints_alike_all_but_the_last_are_reported():
 
 
 def test_the_same_key_with_another_action_is_another_constraint():
-    assert lines(constraint(), constraint(whenUnsatisfiable="ScheduleAnyway")) == []
+    assert check(constraint(), constraint(whenUnsatisfiable="ScheduleAnyway")) == []
 
 
 # ---- matchLabelKeys ----------------------------------------------------------------------------------
@@ -118,14 +114,14 @@ UNMERGED_ERROR = f'{AT}[0].matchLabelKeys[0]: Invalid value: "a": {IN_BOTH}'
             without_selector(matchLabelKeys=["a b"]),
             [
                 f"{AT}[0].matchLabelKeys: {NO_SELECTOR}",
-                f'{AT}[0].matchLabelKeys[0]: Invalid value: "a b": {formats.NAME_PART}',
+                f'{AT}[0].matchLabelKeys[0]: Invalid value: "a b": {validation.NAME_PART}',
             ],
             id="unmerged-without-selector",
         ),
     ],
 )
 def test_keys_on_create(overrides, given, errors):
-    assert lines(given, ctx=context(**overrides)) == errors
+    assert check(given, ctx=context(**overrides)) == errors
 
 
 @pytest.mark.parametrize(
@@ -139,12 +135,12 @@ def test_keys_on_create(overrides, given, errors):
     ],
 )
 def test_keys_on_update(overrides, old, errors):
-    assert lines(TWICE, ctx=context(stored(old), **overrides)) == errors
+    assert check(TWICE, ctx=context(old=stored(old), **overrides)) == errors
 
 
 def test_a_selector_is_left_alone_where_a_stored_one_is_bad():
     bad = constraint(labelSelector={"matchLabels": {"a b": ""}})
-    error = f'{AT}[0].labelSelector.matchLabels: Invalid value: "a b": {formats.NAME_PART}'
-    assert lines(bad, ctx=context(stored(bad))) == []
-    assert lines(bad, ctx=context(stored(constraint()))) == [error]
-    assert lines(bad, ctx=context({"metadata": {}, "spec": {}})) == [error]
+    error = f'{AT}[0].labelSelector.matchLabels: Invalid value: "a b": {validation.NAME_PART}'
+    assert check(bad, ctx=context(old=stored(bad))) == []
+    assert check(bad, ctx=context(old=stored(constraint()))) == [error]
+    assert check(bad, ctx=context(old={"metadata": {}, "spec": {}})) == [error]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gated, gates, types
-from strategy.context import Context
-from strategy.rules import tolerations
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import tolerations
+from tests.strategy.make import context, lines
 
 AT = "spec.tolerations"
 COMPARES = "TaintTolerationComparisonOperators"
@@ -15,14 +15,8 @@ EXISTS = 'operator must be Exists when `key` is empty, which means "match all va
 NO_EXECUTE = "effect must be 'NoExecute' when `tolerationSeconds` is set"
 
 
-def context(release="1.37", old=None, **overrides):
-    enabled = gates.enabled(release, overrides)
-    version = gates.parse_version(release)
-    return Context(version=version, gates=enabled, types=types.load(release), old=old, in_use=gated.in_use)
-
-
-def lines(*given, ctx=None):
-    return [str(error) for error in tolerations.each(given, AT, ctx or context())]
+def check(*given, ctx=None):
+    return lines(tolerations.each(given, AT, ctx or context()))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +26,7 @@ def lines(*given, ctx=None):
         pytest.param({"key": "k", "value": "v", "effect": "NoSchedule"}, [], id="equal-by-default"),
         pytest.param({"key": "k", "operator": "Equal"}, [], id="no-value"),
         pytest.param({"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": -1}, [], id="seconds"),
-        pytest.param({"key": "a b", "operator": "Exists"}, [f'key: Invalid value: "a b": {formats.NAME_PART}'], id="bad-key"),
+        pytest.param({"key": "a b", "operator": "Exists"}, [f'key: Invalid value: "a b": {validation.NAME_PART}'], id="bad-key"),
         pytest.param({}, [f'operator: Invalid value: "": {EXISTS}'], id="nothing"),
         pytest.param({"operator": "Equal", "value": "v"}, [f'operator: Invalid value: "Equal": {EXISTS}'], id="no-key"),
         pytest.param(
@@ -40,7 +34,7 @@ def lines(*given, ctx=None):
         ),
         pytest.param(
             {"key": "k", "value": "v" * 64 + "!"},
-            [f'operator: Invalid value: "{"v" * 64}!": must be no more than 63 bytes;{formats.LABEL_VALUE}'],
+            [f'operator: Invalid value: "{"v" * 64}!": must be no more than 63 bytes;{validation.LABEL_VALUE}'],
             id="bad-value-in-one-error",
         ),
         pytest.param(
@@ -71,7 +65,7 @@ def lines(*given, ctx=None):
     ],
 )
 def test_one(given, errors):
-    assert lines(given) == [f"{AT}[0].{error}" for error in errors]
+    assert check(given) == [f"{AT}[0].{error}" for error in errors]
 
 
 def test_what_is_said_of_a_value_points_at_it():
@@ -91,7 +85,7 @@ def test_what_is_said_of_a_value_points_at_it():
     ],
 )
 def test_comparisons_are_refused_by_default(release, supported):
-    assert lines({"key": "k", "operator": "Gt", "value": "x"}, ctx=context(release)) == [
+    assert check({"key": "k", "operator": "Gt", "value": "x"}, ctx=context(release)) == [
         f'{AT}[0].operator: Unsupported value: "Gt": supported values: {supported}'
     ]
 
@@ -126,11 +120,11 @@ def test_comparisons_are_refused_by_default(release, supported):
 )
 def test_comparisons_are_with_numbers(value, errors):
     shown = value.replace("\n", "\\n")
-    assert lines({"key": "k", "operator": "Lt", "value": value}, ctx=context(**{COMPARES: True})) == [
+    assert check({"key": "k", "operator": "Lt", "value": value}, ctx=context(**{COMPARES: True})) == [
         f'{AT}[0].value: Invalid value: "{shown}": {error}' for error in errors
     ]
 
 
 def test_comparisons_go_on_where_the_stored_pod_has_one():
     old = {"metadata": {}, "spec": {"tolerations": [{"key": "k", "operator": "Lt", "value": "5"}]}}
-    assert lines({"key": "k", "operator": "Gt", "value": "5"}, ctx=context(old=old)) == []
+    assert check({"key": "k", "operator": "Gt", "value": "5"}, ctx=context(old=old)) == []

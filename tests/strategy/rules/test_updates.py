@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from strategy.engine import Engine
+from podstrat.strategy.engine import Engine
 from tests.strategy import make
 
 Object = dict[str, Any]

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import volume_sources, volumes
+from podstrat.strategy.api import types
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import volume_sources, volumes
+from tests.strategy.make import context, lines
 
 V = "spec.volumes[0]"
 IQN = "iqn.2001-04.com.example:disk1"
 MODE = "must be a number between 0 and 0777 (octal), both inclusive"
 REGISTRY = "must be a host:port pair or multiple pairs separated by commas"
 ISCSI = {"targetPortal": "10.0.0.1:3260", "iqn": IQN, "lun": 0}
-
-
-def context(release="1.37", **overrides):
-    return Context(version=gates.parse_version(release), gates=gates.enabled(release, overrides), types=types.load(release))
-
-
-def lines(errors):
-    return [str(error) for error in errors]
 
 
 def of_source(kind, source, ctx=None):
@@ -196,7 +189,7 @@ def test_a_good_source(kind, source):
         pytest.param(
             "storageos",
             {"volumeName": "V"},
-            [f'volumeName: Invalid value: "V": {formats.DNS_LABEL}'],
+            [f'volumeName: Invalid value: "V": {validation.DNS_LABEL}'],
             id="storageos-name",
         ),
         pytest.param(
@@ -361,7 +354,7 @@ def test_azure_disk():
         pytest.param(
             "1.34",
             {"driver": ""},
-            [f"{V}.csi.driver: Required value", f'{V}.csi.driver: Invalid value: "": {formats.DNS_SUBDOMAIN}'],
+            [f"{V}.csi.driver: Required value", f'{V}.csi.driver: Invalid value: "": {validation.DNS_SUBDOMAIN}'],
             id="no-driver-is-also-bad-in-1.34",
         ),
         pytest.param(
@@ -369,7 +362,7 @@ def test_azure_disk():
             {"driver": "A" * 63 + "_"},
             [
                 f"{V}.csi.driver: Too long: may not be more than 63 bytes",
-                f'{V}.csi.driver: Invalid value: "{"A" * 63}_": {formats.DNS_SUBDOMAIN}',
+                f'{V}.csi.driver: Invalid value: "{"A" * 63}_": {validation.DNS_SUBDOMAIN}',
             ],
             id="driver",
         ),
@@ -387,7 +380,7 @@ def test_csi(release, source, errors):
 
 def test_the_secret_of_a_csi_volume_is_reported_as_its_name():
     (error,) = of_source("csi", {"driver": "d", "nodePublishSecretRef": {"name": "S"}})
-    assert str(error) == f'{V}.csi.name: Invalid value: "S": {formats.DNS_SUBDOMAIN}'
+    assert str(error) == f'{V}.csi.name: Invalid value: "S": {validation.DNS_SUBDOMAIN}'
     assert error.where == ("spec", "volumes", 0, "csi", "nodePublishSecretRef", "name")
 
 
@@ -417,7 +410,7 @@ def test_the_secret_of_a_csi_volume_is_reported_as_its_name():
             [
                 ".path: Invalid value: \"../f\": must not contain '..'",
                 '.fieldRef: Invalid value: "": name part must be non-empty',
-                f'.fieldRef: Invalid value: "": {formats.NAME_PART}',
+                f'.fieldRef: Invalid value: "": {validation.NAME_PART}',
                 ': Invalid value: "resource": fieldRef and resourceFieldRef can not be specified simultaneously',
             ],
             [("path",), ("fieldRef", "fieldPath"), ("fieldRef", "fieldPath"), ()],

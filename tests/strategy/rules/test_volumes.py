@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from strategy import formats, gates, types
-from strategy.context import Context
-from strategy.rules import volumes
+from podstrat.strategy.formats import validation
+from podstrat.strategy.rules import volumes
+from tests.strategy.make import context, lines
 
 V = "spec.volumes[0]"
 IQN = "iqn.2001-04.com.example:disk1"
 ISCSI = {"targetPortal": "10.0.0.1:3260", "iqn": IQN, "lun": 0}
 CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 EPHEMERAL = {"volumeClaimTemplate": {"metadata": {}, "spec": CLAIM}}
-
-
-def context(release="1.37", **overrides):
-    return Context(version=gates.parse_version(release), gates=gates.enabled(release, overrides), types=types.load(release))
 
 
 def judged(listed, at="spec.volumes", ctx=None, pod_name="p"):
@@ -30,10 +26,6 @@ def judged(listed, at="spec.volumes", ctx=None, pod_name="p"):
             return found, list(end.value)
 
 
-def lines(errors):
-    return [str(error) for error in errors]
-
-
 @pytest.mark.parametrize(
     "listed, errors, good",
     [
@@ -41,7 +33,7 @@ def lines(errors):
         pytest.param([{"name": "a", "emptyDir": {}}, {"name": "b", "emptyDir": {}}], [], ["a", "b"], id="two"),
         pytest.param([{"name": "", "emptyDir": {}}], [f"{V}.name: Required value"], [], id="no-name"),
         pytest.param(
-            [{"name": "A", "emptyDir": {}}], [f'{V}.name: Invalid value: "A": {formats.DNS_LABEL}'], [], id="upper-case"
+            [{"name": "A", "emptyDir": {}}], [f'{V}.name: Invalid value: "A": {validation.DNS_LABEL}'], [], id="upper-case"
         ),
         pytest.param(
             [{"name": "a.b", "emptyDir": {}}], [f'{V}.name: Invalid value: "a.b": must not contain dots'], [], id="dots"
@@ -60,7 +52,7 @@ def lines(errors):
         ),
         pytest.param(
             [{"name": "B", "nfs": {"server": "", "path": "/"}}],
-            [f"{V}.nfs.server: Required value", f'{V}.name: Invalid value: "B": {formats.DNS_LABEL}'],
+            [f"{V}.nfs.server: Required value", f'{V}.name: Invalid value: "B": {validation.DNS_LABEL}'],
             [],
             id="source-before-name",
         ),
@@ -126,8 +118,8 @@ MADE_CLAIM = "must not reference a PVC that gets created for an ephemeral volume
             [{"name": "E", "ephemeral": EPHEMERAL}],
             "p",
             [
-                f'{V}.name: Invalid value: "E": PVC name "p-E": {formats.DNS_SUBDOMAIN}',
-                f'{V}.name: Invalid value: "E": {formats.DNS_LABEL}',
+                f'{V}.name: Invalid value: "E": PVC name "p-E": {validation.DNS_SUBDOMAIN}',
+                f'{V}.name: Invalid value: "E": {validation.DNS_LABEL}',
             ],
             [],
             id="bad-claim-name",
@@ -135,7 +127,7 @@ MADE_CLAIM = "must not reference a PVC that gets created for an ephemeral volume
         pytest.param(
             [{"name": "E", "ephemeral": EPHEMERAL}],
             "",
-            [f'{V}.name: Invalid value: "E": {formats.DNS_LABEL}'],
+            [f'{V}.name: Invalid value: "E": {validation.DNS_LABEL}'],
             [],
             id="claim-name-not-known",
         ),
@@ -152,7 +144,7 @@ MADE_CLAIM = "must not reference a PVC that gets created for an ephemeral volume
             "p",
             [
                 f"{V}.ephemeral: Forbidden: may not specify more than 1 volume type",
-                f'{V}.name: Invalid value: "E": {formats.DNS_LABEL}',
+                f'{V}.name: Invalid value: "E": {validation.DNS_LABEL}',
             ],
             [],
             id="second-source-makes-no-claim",

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from strategy.engine import Engine
-from strategy.templates import SOME_UID
-from tests.strategy.workload import lines, make, template
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.workloads import SOME_UID
+from tests.strategy.make import lines
+from tests.strategy.workload import make, template
 
 ENGINE = Engine("1.37")
 APPS = ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet")
@@ -253,7 +254,8 @@ def test_a_cron_job_has_no_selector():
 
 
 def claim(name):
-    return {"metadata": {"name": name}, "spec": {"accessModes": ["ReadWriteOnce"]}}
+    storage = {"requests": {"storage": "1Gi"}}
+    return {"metadata": {"name": name}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": storage}}
 
 
 def mounting(*names, **spec):

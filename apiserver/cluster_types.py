@@ -1,0 +1,81 @@
+"""Types that the engine's table lacks: roles, network policies, priority classes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_HEAD: Final = {"apiVersion": "string omitempty in=TypeMeta", "kind": "string omitempty in=TypeMeta"}
+_META: Final = {**_HEAD, "metadata": "ObjectMeta omitempty wire=bytes,1"}
+
+_RULES: Final = {**_META, "rules": "[]rbac.PolicyRule wire=bytes,2"}
+_BINDING: Final = {
+    **_META,
+    "subjects": "[]rbac.Subject omitempty wire=bytes,2",
+    "roleRef": "rbac.RoleRef wire=bytes,3",
+}
+ACCESS: Final[dict[str, dict[str, str]]] = {
+    "rbac.Role": _RULES,
+    "rbac.ClusterRole": {**_RULES, "aggregationRule": "rbac.AggregationRule * omitempty wire=bytes,3"},
+    "rbac.RoleBinding": _BINDING,
+    "rbac.ClusterRoleBinding": _BINDING,
+    "rbac.PolicyRule": {
+        "verbs": "[]string wire=bytes,1",
+        "apiGroups": "[]string omitempty wire=bytes,2",
+        "resources": "[]string omitempty wire=bytes,3",
+        "resourceNames": "[]string omitempty wire=bytes,4",
+        "nonResourceURLs": "[]string omitempty wire=bytes,5",
+    },
+    "rbac.Subject": {
+        "kind": "string wire=bytes,1",
+        "apiGroup": "string omitempty wire=bytes,2",
+        "name": "string wire=bytes,3",
+        "namespace": "string omitempty wire=bytes,4",
+    },
+    "rbac.RoleRef": {
+        "apiGroup": "string wire=bytes,1",
+        "kind": "string wire=bytes,2",
+        "name": "string wire=bytes,3",
+    },
+    "rbac.AggregationRule": {"clusterRoleSelectors": "[]LabelSelector omitempty wire=bytes,1"},
+}
+
+NETWORK: Final[dict[str, dict[str, str]]] = {
+    "networking.NetworkPolicy": {**_META, "spec": "networking.NetworkPolicySpec omitempty wire=bytes,2"},
+    "networking.NetworkPolicySpec": {
+        "podSelector": "LabelSelector wire=bytes,1",
+        "ingress": "[]networking.NetworkPolicyIngressRule omitempty wire=bytes,2",
+        "egress": "[]networking.NetworkPolicyEgressRule omitempty wire=bytes,3",
+        "policyTypes": "[]string omitempty wire=bytes,4",
+    },
+    "networking.NetworkPolicyIngressRule": {
+        "ports": "[]networking.NetworkPolicyPort omitempty wire=bytes,1",
+        "from": "[]networking.NetworkPolicyPeer omitempty wire=bytes,2",
+    },
+    "networking.NetworkPolicyEgressRule": {
+        "ports": "[]networking.NetworkPolicyPort omitempty wire=bytes,1",
+        "to": "[]networking.NetworkPolicyPeer omitempty wire=bytes,2",
+    },
+    "networking.NetworkPolicyPort": {
+        "protocol": "string * omitempty wire=bytes,1",
+        "port": "IntOrString * omitempty wire=bytes,2",
+        "endPort": "int32 * omitempty wire=varint,3",
+    },
+    "networking.NetworkPolicyPeer": {
+        "podSelector": "LabelSelector * omitempty wire=bytes,1",
+        "namespaceSelector": "LabelSelector * omitempty wire=bytes,2",
+        "ipBlock": "networking.IPBlock * omitempty wire=bytes,3",
+    },
+    "networking.IPBlock": {"cidr": "string wire=bytes,1", "except": "[]string omitempty wire=bytes,2"},
+}
+
+SCHEDULING: Final[dict[str, dict[str, str]]] = {
+    "scheduling.PriorityClass": {
+        **_META,
+        "value": "int32 wire=varint,2",
+        "globalDefault": "bool omitempty wire=varint,3",
+        "description": "string omitempty wire=bytes,4",
+        "preemptionPolicy": "string * omitempty wire=bytes,5",
+    },
+}
+
+TYPES: Final[dict[str, dict[str, str]]] = {**ACCESS, **NETWORK, **SCHEDULING}

@@ -1,0 +1,186 @@
+"""ListOptions: the query of a list, a watch or a deletion of a collection, decoded, defaulted and validated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from podstrat.apiserver.kinds import Kind
+from podstrat.apiserver.listing import selectors
+from podstrat.apiserver.listing.selectors import EVERYTHING, Selection
+from podstrat.strategy import errors, field
+from podstrat.strategy.formats import go
+
+Query = Mapping[str, str | Sequence[str]]
+
+EXACT, NOT_OLDER_THAN = "Exact", "NotOlderThan"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the query of a list or a watch asks for."""
+
+    selection: Selection = EVERYTHING
+    watch: bool = False
+    bookmarks: bool = False
+    resource_version: str = ""
+    match: str = ""
+    timeout: int | None = None
+    """In seconds; None: not given."""
+    limit: int = 0
+    token: str = ""
+    """The continue token."""
+    initial_events: bool | None = None
+    """Whether a watch begins with the objects that are there; None: not given."""
+
+
+def decode(query: Query, kind: Kind, *, watch_list: bool = True, unit: str = "bytes", name: str = "") -> Options:
+    """The options of a list, a watch or a deletion of a collection.
+
+    ``watch_list`` is the gate WatchList; ``unit`` how the release words the length of a label key; ``name`` that of the one
+    object that is watched.
+    Upstream: ListResource, ValidateListOptions
+    """
+    try:
+        found, terms = _decoded(query, unit)
+        found = _defaulted(found) if watch_list else found
+        if faults := list(_watch_faults(found, watch_list) if found.watch else _list_faults(found)):
+            raise errors.Invalid("ListOptions", "", faults, "meta.k8s.io")
+        if name:
+            terms = _named(terms, name)
+        return replace(found, selection=Selection(found.selection.labels, selectors.fields_of(kind, terms)))
+    except (selectors.Malformed, _NotANumber) as error:
+        raise errors.BadRequest(str(error)) from None
+
+
+def _decoded(query: Query, unit: str) -> tuple[Options, tuple[selectors.Term, ...]]:
+    """The parameters as values. Numbers first, then selectors: the first invalid one is reported."""
+    timeout = first(query, "timeoutSeconds")
+    limit = first(query, "limit")
+    found = Options(
+        watch=_flag(query, "watch") or False,
+        bookmarks=_flag(query, "allowWatchBookmarks") or False,
+        resource_version=first(query, "resourceVersion") or "",
+        match=first(query, "resourceVersionMatch") or "",
+        timeout=None if timeout is None else integer(timeout),
+        limit=0 if limit is None else integer(limit),
+        token=first(query, "continue") or "",
+        initial_events=_flag(query, "sendInitialEvents"),
+    )
+    labels = selectors.parse_labels(first(query, "labelSelector") or "", unit)
+    return replace(found, selection=Selection(labels)), selectors.parse_fields(first(query, "fieldSelector") or "")
+
+
+def _named(terms: tuple[selectors.Term, ...], name: str) -> tuple[selectors.Term, ...]:
+    """The field selector of a watch of one object. Upstream: ListResource"""
+    if not terms:
+        return (selectors.Term("metadata.name", True, name),)
+    if selectors.Term("metadata.name", True, name) not in terms:
+        raise errors.BadRequest("fieldSelector metadata.name doesn't match requested name")
+    return terms
+
+
+def first(query: Query, name: str) -> str | None:
+    """The first value of a query parameter."""
+    values = query.get(name)
+    if values is None or isinstance(values, str):
+        return values
+    return values[0] if values else None
+
+
+def _flag(query: Query, name: str) -> bool | None:
+    """A boolean parameter: anything but "false" and "0" is true, nothing at all included."""
+    value = first(query, name)
+    return None if value is None else value.lower() not in ("false", "0")
+
+
+def _defaulted(found: Options) -> Options:
+    """A watch from no version in particular begins with the objects that are there.
+
+    Upstream: SetListOptionsDefaults
+    """
+    if found.watch and found.initial_events is None and not found.match and found.resource_version in ("", "0"):
+        return replace(found, initial_events=True, match=NOT_OLDER_THAN)
+    return found
+
+
+def _list_faults(found: Options) -> field.Errors:
+    """Upstream: ValidateListOptions"""
+    path = "resourceVersionMatch"
+    if found.match:
+        if not found.resource_version:
+            yield field.forbidden(path, "resourceVersionMatch is forbidden unless resourceVersion is provided")
+        if found.token:
+            yield field.forbidden(path, "resourceVersionMatch is forbidden when continue is provided")
+        if found.match not in (EXACT, NOT_OLDER_THAN):
+            yield field.not_supported(path, found.match, [EXACT, NOT_OLDER_THAN, ""])
+        if found.match == EXACT and found.resource_version == "0":
+            yield field.forbidden(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+    if found.initial_events is not None:
+        yield field.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list")
+
+
+def _watch_faults(found: Options, watch_list: bool) -> field.Errors:
+    """Upstream: validateWatchOptions"""
+    path = "resourceVersionMatch"
+    if found.initial_events is not None:
+        if found.match != NOT_OLDER_THAN:
+            yield field.forbidden(path, f"sendInitialEvents requires setting resourceVersionMatch to {NOT_OLDER_THAN}")
+        if not watch_list:
+            text = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+            yield field.forbidden("sendInitialEvents", text)
+    if found.match:
+        if found.initial_events is None:
+            yield field.forbidden(path, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
+        if found.match != NOT_OLDER_THAN:
+            yield field.not_supported(path, found.match, [NOT_OLDER_THAN])
+        if found.token:
+            yield field.forbidden(path, "resourceVersionMatch is forbidden when continue is provided")
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------
+
+_DIGITS = re.compile(r"[0-9]+")
+
+
+class _NotANumber(ValueError):
+    """A number that strconv cannot parse; the text is that of Go."""
+
+
+def integer(text: str) -> int:
+    """A signed number. Upstream: strconv.ParseInt"""
+    number = _number(text, text[1:] if text[:1] in ("+", "-") else text, "ParseInt")
+    number = -number if text.startswith("-") else number
+    if not -(2**63) <= number < 2**63:
+        raise _NotANumber(f"strconv.ParseInt: parsing {go.quote(text)}: value out of range")
+    return number
+
+
+def version(text: str) -> int:
+    """A resourceVersion; none at all is 0.
+
+    Upstream: ParseResourceVersion
+    """
+    if not text:
+        return 0
+    try:
+        number = _number(text, text, "ParseUint")
+        if number >= 2**64:
+            raise _NotANumber(f"strconv.ParseUint: parsing {go.quote(text)}: value out of range")
+    except _NotANumber as error:
+        raise InvalidVersion(text, str(error)) from None
+    return number
+
+
+def _number(text: str, digits: str, function: str) -> int:
+    if not _DIGITS.fullmatch(digits):
+        raise _NotANumber(f"strconv.{function}: parsing {go.quote(text)}: invalid syntax")
+    return int(digits) if len(digits.lstrip("0")) <= 20 else 2**64
+
+
+class InvalidVersion(errors.ServerError):
+    """A resourceVersion that is not a number: answered as a bare 500, unless the caller wraps it in a BadRequest."""
+
+    def __init__(self, text: str, detail: str) -> None:
+        super().__init__(str(field.invalid("resourceVersion", text, detail)))

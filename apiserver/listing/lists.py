@@ -1,0 +1,213 @@
+"""LIST: the page that answers a request, and its continue token.
+
+resourceVersion and resourceVersionMatch select the state of the store that a list shows. A list that exceeds its limit continues
+from its continue token, in the same state.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from podstrat.apiserver.deadline import NEVER, Deadline
+from podstrat.apiserver.kinds import Kind
+from podstrat.apiserver.listing.continue_token import LATEST, Continue
+from podstrat.apiserver.listing.list_options import EXACT, InvalidVersion, Options, version
+from podstrat.apiserver.listing.selectors import Selection
+from podstrat.apiserver.storage.store import Compacted, Entry, Store, key_of
+from podstrat.strategy import errors, status
+
+Object = dict[str, Any]
+
+PATIENCE = 3.0
+"""Seconds to wait for a resourceVersion not reached yet, as the cacher of kube-apiserver does."""
+RETRY_SECONDS = 1
+
+TOO_OLD = "The resourceVersion for the provided list is too old."
+CONTINUE_TOO_OLD = (
+    "The provided continue parameter is too old to display a consistent list result. "
+    "You can start a new list without the continue parameter, "
+    "or use the continue token in this response to retrieve the remainder of the results. "
+    "Continuing with the provided token results in an inconsistent list - "
+    "objects that were created, modified, or deleted between the time the first chunk was returned and now "
+    "may show up in the list."
+)
+
+
+class Expired(errors.ApiError):
+    """The requested state has been compacted."""
+
+    code = 410
+    reason = "Expired"
+
+    def __init__(self, message: str, token: str = "") -> None:
+        super().__init__(message)
+        self.metadata: Object = {"continue": token} if token else {}
+        """The metadata of the Status: a continue token for the rest of the list."""
+
+
+class TooLargeVersion(errors.ApiError):
+    """A resourceVersion larger than the newest one.
+
+    Upstream: NewTooLargeResourceVersionError
+    """
+
+    code = 504
+    reason = "Timeout"
+
+    def __init__(self, wanted: int, current: int) -> None:
+        cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+        message = f"Timeout: Too large resource version: {wanted}, current: {current}"
+        super().__init__(message, {"causes": [cause], "retryAfterSeconds": RETRY_SECONDS})
+
+
+def failure(error: errors.ApiError) -> Object:
+    """The Status of a refused request, with the continue token that an expired list has."""
+    found = status.failure(error)
+    return {**found, "metadata": error.metadata} if isinstance(error, Expired) else found
+
+
+class Page(NamedTuple):
+    """One page: its objects and its list metadata."""
+
+    entries: list[Entry]
+    version: int
+    token: str = ""
+    """The continue token; empty on the last page."""
+    remaining: int | None = None
+    """remainingItemCount; None where the server leaves it out."""
+
+    @property
+    def metadata(self) -> Object:
+        found: Object = {"resourceVersion": str(self.version)}
+        if self.token:
+            found["continue"] = self.token
+        if self.remaining is not None:
+            found["remainingItemCount"] = self.remaining
+        return found
+
+
+_TYPE = ("kind", "apiVersion")
+View = Callable[[Object], Object]
+"""A stored object as it is shown."""
+
+
+def page(
+    store: Store,
+    kind: Kind,
+    namespace: str | None,
+    options: Options,
+    *,
+    patience: float = PATIENCE,
+    deadline: Deadline = NEVER,
+    view: View | None = None,
+) -> Object:
+    """The list object that answers a request. In it, the objects do not say their kind, except those of custom resources, which
+    ``view`` shows.
+    """
+    found = entries(store, kind, namespace, options, patience=patience, deadline=deadline, view=view)
+    if view is not None:
+        metadata = {"continue": "", **found.metadata}
+        items = [entry.obj for entry in found.entries]
+        return {"apiVersion": kind.api_version, "items": items, "kind": kind.list_kind, "metadata": metadata}
+    items = [{name: value for name, value in entry.obj.items() if name not in _TYPE} for entry in found.entries]
+    return {"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": found.metadata, "items": items}
+
+
+def entries(
+    store: Store,
+    kind: Kind,
+    namespace: str | None,
+    options: Options,
+    *,
+    patience: float = PATIENCE,
+    deadline: Deadline = NEVER,
+    view: View | None = None,
+) -> Page:
+    """The objects that answer a request: selected, in order, and no more than wanted.
+
+    Upstream: CacheDelegator.GetList, Cacher.GetList
+    """
+    if options.token:
+        return _continued(store, kind, namespace, options, deadline, view)
+    at = _wanted_version(store, options, patience)
+    try:
+        found, current = store.list(kind, namespace, at)
+    except Compacted:
+        raise Expired(TOO_OLD) from None
+    return _cut(_shown(found, view), current, _limit(options), options.selection, namespace, deadline)
+
+
+def _shown(found: list[Entry], view: View | None) -> list[Entry]:
+    return found if view is None else [Entry(view(entry.obj), entry.version) for entry in found]
+
+
+def _wanted_version(store: Store, options: Options, patience: float) -> int | None:
+    """The version of the state that must be shown; None: the newest will do. Waits for one that is still to come."""
+    try:
+        wanted = version(options.resource_version)
+    except InvalidVersion as error:
+        raise errors.BadRequest(f"invalid resource version: {error.message}") from None
+    wait_for(store, wanted, patience)
+    # With a limit, a version alone means exactly this version: so it was before there was a parameter to say it.
+    exact = options.match == EXACT or (not options.match and options.limit > 0)
+    return wanted if exact and wanted else None
+
+
+def wait_for(store: Store, wanted: int, patience: float = PATIENCE) -> None:
+    """Waits until the store has reached a version.
+
+    Upstream: watchCache.waitUntilFreshAndBlock
+    """
+    if wanted > store.version and not store.wait_for(wanted, patience):
+        raise TooLargeVersion(wanted, store.version)
+
+
+def _continued(store: Store, kind: Kind, namespace: str | None, options: Options, deadline: Deadline, view: View | None) -> Page:
+    at = Continue.decode(options.token)
+    if options.resource_version not in ("", "0"):
+        raise errors.BadRequest("specifying resource version is not allowed when using continue")
+    if at.version > store.version:
+        raise TooLargeVersion(at.version, store.version)
+    try:
+        found, current = store.list(kind, namespace, at.version if at.version > 0 else None)
+    except Compacted:
+        raise Expired(CONTINUE_TOO_OLD, Continue(LATEST, at.start).encode()) from None
+    start = bisect_left(found, _prefix(namespace) + at.start, key=lambda entry: key_of(entry.obj))
+    return _cut(_shown(found[start:], view), current, _limit(options), options.selection, namespace, deadline)
+
+
+def _limit(options: Options) -> int:
+    """A list from version 0 comes from the cache, which ignores the limit."""
+    return 0 if options.resource_version == "0" else options.limit
+
+
+def _prefix(namespace: str | None) -> str:
+    """What the keys of a list have in common; a continue token leaves it out."""
+    return f"{namespace}/" if namespace else ""
+
+
+def _cut(found: list[Entry], current: int, limit: int, selection: Selection, namespace: str | None, deadline: Deadline) -> Page:
+    """As many of the selected objects as are wanted.
+
+    There is more as soon as any object follows, selected or not: the server does not look ahead. How many it says only where
+    nothing is selected.
+    """
+    if selection.everything:
+        if not 0 < limit < len(found):
+            return Page(found, current)
+        return Page(found[:limit], current, _token_after(found[limit - 1], current, namespace), len(found) - limit)
+    taken: list[Entry] = []
+    for entry in found:
+        deadline.check()  # a selector may have a hundred thousand terms
+        if 0 < limit <= len(taken):
+            return Page(taken, current, _token_after(taken[-1], current, namespace))
+        if selection.matches(entry.obj):
+            taken.append(entry)
+    return Page(taken, current)
+
+
+def _token_after(entry: Entry, current: int, namespace: str | None) -> str:
+    key = key_of(entry.obj)
+    return Continue(current, key.removeprefix(_prefix(namespace)) + "\0").encode()

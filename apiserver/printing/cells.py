@@ -1,0 +1,46 @@
+"""What the tables of all kinds have in common: columns, and the cells for an object's name and age."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from podstrat.apiserver.printing import ages
+
+Object = dict[str, Any]
+Cells = Callable[[Object, datetime], list[Any]]
+
+NONE: Final = "<none>"
+
+
+class Column(NamedTuple):
+    """One column. A priority above 0 is shown by ``-o wide`` alone."""
+
+    name: str
+    description: str
+    type: str = "string"
+    priority: int = 0
+    format: str = ""
+
+    def definition(self) -> Object:
+        form = "name" if self.name == "Name" else self.format
+        return {
+            "name": self.name,
+            "type": self.type,
+            "format": form,
+            "description": self.description,
+            "priority": self.priority,
+        }
+
+
+NAME: Final = Column("Name", "The name of the object, unique among the objects of its kind in the namespace.")
+AGE: Final = Column("Age", "How long ago the object was made.")
+
+
+def name(obj: Object) -> str:
+    return str((obj.get("metadata") or {}).get("name", ""))
+
+
+def age(obj: Object, now: datetime) -> str:
+    return ages.since((obj.get("metadata") or {}).get("creationTimestamp"), now)

@@ -1,0 +1,71 @@
+"""OpenAPI v3: an index, and a document for each group and version. Built on the first request, then cached."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from podstrat.apiserver import subresources
+from podstrat.apiserver.kinds import KINDS, groups
+from podstrat.apiserver.publishing import operations, schemas
+
+CONTENT_TYPE: Final = "application/json"
+# Types that are sent or answered besides the kinds themselves.
+_COMMON: Final = ("Status", "DeleteOptions")
+
+
+class Document(NamedTuple):
+    """A document as it is served, and the hash that names it: in the index, and as its ETag."""
+
+    body: bytes
+    hash: str
+
+
+def index(release: str, custom: Mapping[tuple[str, str], Document] = MappingProxyType({})) -> Document:
+    """``/openapi/v3``: where the document of each group and version is; ``custom`` are those of custom resources."""
+    found = {}
+    for (group, version), made in {**_own(release), **custom}.items():
+        path = f"apis/{group}/{version}" if group else f"api/{version}"
+        found[path] = {"serverRelativeURL": f"/openapi/v3/{path}?hash={made.hash}"}
+    return as_document({"paths": dict(sorted(found.items()))})
+
+
+@cache
+def _own(release: str) -> dict[tuple[str, str], Document]:
+    """The documents of the kinds of the table."""
+    named = [(group, version) for group, versions in groups().items() for version in versions]
+    made = {each: document(release, *each) for each in named}
+    return {each: found for each, found in made.items() if found is not None}
+
+
+@lru_cache(maxsize=256)
+def document(release: str, group: str, version: str) -> Document | None:
+    """``/openapi/v3/api/v1`` and ``/openapi/v3/apis/GROUP/VERSION``; None if there is no such version."""
+    kinds = [each for each in KINDS if (each.group, each.version) == (group, version)]
+    if not kinds:
+        return None
+    known = schemas.load(release)
+    paths = operations.paths(kinds, known.ref)
+    listed = [each for each in kinds if "list" in each.verbs]
+    sent = [each.type_name for each in kinds] + [part.type_name for each in kinds for part in subresources.of(each)]
+    components = known.components([*_COMMON, *sent], listed)
+    for kind in kinds:
+        name = known.name(kind.type_name)
+        components[name] = schemas.with_kind(components[name], kind.group, kind.version, kind.kind)
+    return as_document(
+        {
+            "openapi": "3.0.0",
+            "info": {"title": "Kubernetes", "version": f"v{release}.0"},
+            "paths": paths,
+            "components": {"schemas": components},
+        }
+    )
+
+
+def as_document(content: dict[str, Any]) -> Document:
+    body = json.dumps(content, separators=(",", ":")).encode()
+    return Document(body, hashlib.sha512(body).hexdigest().upper())

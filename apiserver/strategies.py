@@ -1,0 +1,79 @@
+"""Which strategy evaluates a request: the engine, for the kinds that it has rules for, or the generic one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podstrat.apiserver.custom_kinds import CustomKind
+from podstrat.apiserver.custom_resources import CustomResources
+from podstrat.apiserver.generic_objects import Judge
+from podstrat.apiserver.kinds import POD, Kind
+from podstrat.apiserver.storage.store import Entry
+from podstrat.strategy import errors, options, status
+from podstrat.strategy.admission import namespace_lifecycle
+from podstrat.strategy.admission.world import NAMESPACE
+from podstrat.strategy.api import key_order
+from podstrat.strategy.engine import Engine
+from podstrat.strategy.kinds import BY_RESOURCE
+from podstrat.strategy.request import Answer, Request
+
+Object = dict[str, Any]
+
+
+class Strategies:
+    """The strategies of one server; without ``pod_strategy`` pods are stored as they are, like every other kind."""
+
+    def __init__(self, engine: Engine, custom: CustomResources, pod_strategy: bool = True) -> None:
+        self.engine = engine
+        self._custom = custom
+        self._generic = Judge(engine.context)
+        self._pod_strategy = pod_strategy
+
+    def answer(self, request: Request, entry: Entry | None, kind: Kind) -> Answer:
+        """What the server answers, and the effects on storage."""
+        stored = None if entry is None else entry.obj
+        if isinstance(kind, CustomKind):
+            return self._answer_custom(request, stored, kind)
+        if self._has_rules(kind):
+            return self.engine.answer(request, stored)
+        return self._answer_generic(request, stored, kind)
+
+    def _answer_custom(self, request: Request, stored: Object | None, kind: CustomKind) -> Answer:
+        """Of the admission plugins only NamespaceLifecycle sees custom objects."""
+        answer = self._custom.answer(request, stored, kind)
+        plugins = self.engine.plugins
+        if answer.code == 201 and kind.namespaced and plugins is not None:
+            name = str((answer.body.get("metadata") or {}).get("name", request.name))
+            namespace = plugins.world.get(NAMESPACE, request.namespace)
+            try:
+                namespace_lifecycle.check_open(namespace, request.namespace, request.resource, name)
+            except errors.ApiError as error:
+                return Answer(error.code, status.failure(error), answer.warnings)
+        return answer
+
+    def _answer_generic(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
+        """The generic strategy with the admission plugins; pods that are stored as they are do without most of them."""
+        plugins = self.engine.plugins
+        if plugins is None or request.verb == "get":
+            return self._generic.answer(request, stored, kind)
+        chain = plugins.chain(request, stored_as_is=kind is POD)
+        return chain.charged(self._generic.answer(request._replace(reviewers=chain), stored, kind))
+
+    def check_delete_options(self, request: Request) -> None:
+        """Refuses invalid DeleteOptions, whatever they are for."""
+        options.check_delete(self._generic.delete_options(request), self._generic.ctx.version)
+
+    def deletes_for_real(self, request: Request) -> bool:
+        """Whether a delete is not a dry run."""
+        return request.verb == "delete" and not self._generic.delete_options(request).get("dryRun")
+
+    def stored(self, obj: Object, kind: Kind) -> Object:
+        """An object as it comes out of the server's storage."""
+        if isinstance(kind, CustomKind):
+            return obj
+        own = kind.qualified in BY_RESOURCE
+        stored = self.engine.stored(obj, kind.qualified) if own else self._generic.stored(obj, kind)
+        return key_order.ordered(stored, kind.type_name, self.engine.context.types)
+
+    def _has_rules(self, kind: Kind) -> bool:
+        return kind.qualified in BY_RESOURCE and (kind is not POD or self._pod_strategy)

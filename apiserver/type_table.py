@@ -1,0 +1,82 @@
+"""The types of every served kind: the engine's table and those it lacks."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from podstrat.apiserver import cluster_types
+from podstrat.strategy.api.types import Field, Types
+
+_HEAD: Final = {"apiVersion": "string omitempty in=TypeMeta", "kind": "string omitempty in=TypeMeta"}
+_META: Final = {**_HEAD, "metadata": "ObjectMeta omitempty wire=bytes,1"}
+_WEBHOOK: Final = {
+    "name": "string wire=bytes,1",
+    "clientConfig": "admissionregistration.WebhookClientConfig wire=bytes,2",
+    "rules": "[]admissionregistration.RuleWithOperations omitempty wire=bytes,3",
+    "failurePolicy": "string * omitempty wire=bytes,4",
+    "namespaceSelector": "LabelSelector * omitempty wire=bytes,5",
+    "sideEffects": "string * wire=bytes,6",
+    "timeoutSeconds": "int32 * omitempty wire=varint,7",
+    "admissionReviewVersions": "[]string wire=bytes,8",
+    "matchPolicy": "string * omitempty wire=bytes,9",
+}
+_CONDITIONS: Final = "[]admissionregistration.MatchCondition omitempty patch=merge key=name"
+
+# In the words of the engine's tables; the same in every release.
+WEBHOOKS: Final[dict[str, dict[str, str]]] = {
+    "admissionregistration.MutatingWebhookConfiguration": {
+        **_META,
+        "webhooks": "[]admissionregistration.MutatingWebhook omitempty patch=merge key=name wire=bytes,2",
+    },
+    "admissionregistration.ValidatingWebhookConfiguration": {
+        **_META,
+        "webhooks": "[]admissionregistration.ValidatingWebhook omitempty patch=merge key=name wire=bytes,2",
+    },
+    "admissionregistration.MutatingWebhook": {
+        **_WEBHOOK,
+        "reinvocationPolicy": "string * omitempty wire=bytes,10",
+        "objectSelector": "LabelSelector * omitempty wire=bytes,11",
+        "matchConditions": f"{_CONDITIONS} wire=bytes,12",
+    },
+    "admissionregistration.ValidatingWebhook": {
+        **_WEBHOOK,
+        "objectSelector": "LabelSelector * omitempty wire=bytes,10",
+        "matchConditions": f"{_CONDITIONS} wire=bytes,11",
+    },
+    "admissionregistration.WebhookClientConfig": {
+        "service": "admissionregistration.ServiceReference * omitempty wire=bytes,1",
+        "caBundle": "bytes omitempty wire=bytes,2",
+        "url": "string * omitempty wire=bytes,3",
+    },
+    "admissionregistration.ServiceReference": {
+        "namespace": "string wire=bytes,1",
+        "name": "string wire=bytes,2",
+        "path": "string * omitempty wire=bytes,3",
+        "port": "int32 * omitempty wire=varint,4",
+    },
+    "admissionregistration.RuleWithOperations": {
+        "operations": "[]string omitempty wire=bytes,1",
+        "apiGroups": "[]string omitempty in=Rule wire=bytes,1",
+        "apiVersions": "[]string omitempty in=Rule wire=bytes,2",
+        "resources": "[]string omitempty in=Rule wire=bytes,3",
+        "scope": "string * omitempty in=Rule wire=bytes,4",
+    },
+}
+
+OTHERS: Final[dict[str, dict[str, str]]] = {**WEBHOOKS, **cluster_types.TYPES}
+"""All that the engine's table does not have."""
+
+
+def fields(types: Types, type_name: str) -> dict[str, Field]:
+    """The fields of a type by JSON name; KeyError if there is no such type."""
+    return types.fields(type_name) if type_name in types else _others().fields(type_name)
+
+
+def has(types: Types, type_name: str) -> bool:
+    return type_name in types or type_name in OTHERS
+
+
+@cache
+def _others() -> Types:
+    return Types("1.37", OTHERS)

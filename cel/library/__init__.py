@@ -1,0 +1,1 @@
+"""Function libraries of Kubernetes' CEL: declarations for the checker, implementations for the interpreter."""

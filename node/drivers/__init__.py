@@ -1,0 +1,1 @@
+"""Device drivers and plugins: discovery, registration, health streams. The only folder that speaks gRPC; plain tuples out."""

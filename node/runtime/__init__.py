@@ -1,0 +1,1 @@
+"""Time: the clock, back-off, deadlines. Nothing in here knows Kubernetes."""

@@ -1,0 +1,1 @@
+"""The API server: client, informer, status writer, events. The only folder that sends requests to it."""

@@ -1,0 +1,31 @@
+"""Isolation of refused entries: one invalid health entry makes the server refuse a whole status patch (422).
+
+The causes of the 422 usually name the entry by its field path. Where they do not, each entry is tried alone by a dry run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+
+from podstrat.node.model import Plan
+from podstrat.node.status import patch
+from podstrat.node.status.patch import Refused
+
+MOST_TRIED = 32
+"""Entries tried one by one: each try is a request, and pods with more claims and resources are not known."""
+
+DryRun = Callable[[frozenset[Refused]], Awaitable[bool]]
+"""Whether the server refuses the patch without these entries."""
+
+
+async def refused_entries(plan: Plan, causes: Iterable[str], known: frozenset[Refused], is_refused: DryRun) -> set[Refused]:
+    """The entries to exclude besides the known ones; empty: the refusal is about something else."""
+    named = patch.refused_by(causes, plan.patch, plan.pod)
+    return (named or await _tried(plan, known, is_refused)) - known
+
+
+async def _tried(plan: Plan, known: frozenset[Refused], is_refused: DryRun) -> set[Refused]:
+    every = patch.entries_of(plan.patch, plan.pod)
+    if not every or await is_refused(known | every):
+        return set()
+    return {each for each in sorted(every)[:MOST_TRIED] if await is_refused(known | (every - {each}))}

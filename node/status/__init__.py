@@ -1,0 +1,1 @@
+"""Desired pod status: pure functions from pod, devices and health to a patch."""

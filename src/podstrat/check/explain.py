@@ -1,0 +1,184 @@
+"""Show the object that the server would store, as YAML with a comment wherever it differs from the manifest.
+
+Defaults, fields that are dropped and by which gate, resets, warnings, and errors if there are any; with a world, also what each
+admission plugin sets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from podstrat import exits, printable
+from podstrat.check import command, options, places, selection, yaml_writer
+from podstrat.printable import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from podstrat.check.inputs import Opened
+    from podstrat.check.places import Place
+    from podstrat.strategy.changes import Change
+    from podstrat.strategy.outcome import Outcome
+
+AT_STORING = "creationTimestamp, uid and resourceVersion come when it is stored"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    options.inputs(parser)
+    options.server(parser)
+    options.admission(parser)
+    parser.add_argument("-o", "--output", choices=("yaml", "json"), default="yaml", help="default: yaml, with comments")
+    options.configuration(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from podstrat import goyaml
+    from podstrat.check import inputs
+    from podstrat.check.evaluate import Evaluator
+
+    options.configured(args)
+    if args.field_validation is None:
+        args.field_validation = "warn"  # unknown fields are part of what is explained
+    settings, sources = options.admitted(args)
+    evaluator = Evaluator(settings)
+    command.prepare(sys.stdout)
+    count = refused = 0
+    try:
+        for each in inputs.objects_of(sources):
+            chosen = selection.choose(each.object, frozenset(), ())
+            outcome = None if chosen.skip else evaluator.ask(each.object, chosen)
+            if outcome is None:
+                print(f"podstrat: {plain(each.title)}: {chosen.skip or '; '.join(chosen.complaints)}", file=sys.stderr)
+                continue
+            if args.output == "yaml" and count:
+                print("---")
+            print("\n".join(_json(each, outcome) if args.output == "json" else _yaml(each, outcome, evaluator.settings.version)))
+            count += 1
+            refused += not outcome.ok
+    except goyaml.YamlError as error:
+        print(f"podstrat: {error}", file=sys.stderr)
+        return exits.INVALID
+    if not count:
+        raise exits.BadArguments("nothing to explain: no object of a kind that is checked")
+    return exits.INVALID if refused else exits.OK
+
+
+def _yaml(each: Opened, outcome: Outcome, version: str) -> Iterator[str]:
+    verdict = "accepted" if outcome.ok else f"refused ({outcome.code})"
+    yield f"# {plain(each.title)}: {verdict} by Kubernetes {version}"
+    for warning in outcome.warnings:
+        yield f"# warning: {plain(warning)}"
+    if outcome.admission is not None:
+        yield from (f"# hint: {plain(str(hint))}" for hint in outcome.admission.hints)
+    if outcome.pod is None:
+        if outcome.refusal is not None:
+            by = outcome.admission.refused_by if outcome.admission is not None else ""
+            text = f"{outcome.refusal.message} [{by}]" if by else outcome.refusal.message
+            yield from (f"# {plain(line)}" for line in text.split("\n"))
+        return
+    notes, gone = _remarks(each.object.value, outcome)
+    yield from yaml_writer.lines(_shown(outcome.pod, each.object.value), notes, gone)
+
+
+def _shown(made: dict[str, Any], sent: Any) -> dict[str, Any]:
+    """The object without what only storing it tells."""
+    there = sent.get("metadata") if isinstance(sent.get("metadata"), dict) else {}
+    hidden = {"creationTimestamp", "uid"} - set(there)
+    metadata = {key: value for key, value in made["metadata"].items() if key not in hidden and value is not None}
+    shown: dict[str, Any] = _ordered({**made, "metadata": metadata}, {"apiVersion": "", "kind": "", **sent})
+    return shown
+
+
+def _ordered(made: Any, sent: Any) -> Any:
+    """A value with its keys in the order in which they were sent, and what has been added behind them by name."""
+    if isinstance(made, dict):
+        before = sent if isinstance(sent, dict) else {}
+        keys = [*(key for key in before if key in made), *sorted(key for key in made if key not in before)]
+        return {key: _ordered(made[key], before.get(key)) for key in keys}
+    if isinstance(made, list):
+        items = sent if isinstance(sent, list) and len(sent) == len(made) else [None] * len(made)
+        return [_ordered(*pair) for pair in zip(made, items, strict=True)]
+    return made
+
+
+def _remarks(sent: Any, outcome: Outcome) -> tuple[dict[Place, str], dict[Place, list[str]]]:
+    notes: dict[Place, str] = {}
+    gone: dict[Place, list[str]] = {("metadata",): [AT_STORING]}
+    for error in outcome.errors:
+        place = places.found(error.where, outcome.pod)
+        text = plain(f"ERROR: {error}".partition("\n")[0])
+        notes[place] = f"{notes[place]}; {text}" if place in notes else text
+    by_plugin = _by_plugin(outcome)
+    for place, plugin in by_plugin.items():
+        notes.setdefault(place, f"{'set' if places.found(place, sent) == place else 'added'} by {plugin}")
+    for change in outcome.changes:
+        place = _place(change, sent, outcome.pod)
+        if any(place[: len(each)] == each or each[: len(place)] == place for each in by_plugin):
+            continue
+        if places.found(place, outcome.pod) == place:
+            notes.setdefault(place, plain(_words(change)))
+            continue
+        holder = places.found(place[:-1], outcome.pod)
+        there = places.found(place, sent)
+        value = f": {yaml_writer.scalar(places.at(there, sent))}" if there == place else ""
+        gone.setdefault(holder, []).append(plain(f"{places.text(place[len(holder) :])}{value}  ({_words(change)})"))
+    return notes, gone
+
+
+def _by_plugin(outcome: Outcome) -> dict[Place, str]:
+    """The fields that admission plugins have set, and the last one that did."""
+    if outcome.admission is None:
+        return {}
+    return {places.parse(path, outcome.pod): step.plugin for step in outcome.admission.steps for path in step.changes}
+
+
+def _place(change: Change, sent: Any, made: Any) -> Place:
+    path = change.path
+    if change.kind == "unknown":  # unknown field "spec.x"
+        path = path.partition('"')[2].removesuffix('"')
+    place = places.parse(path, made)
+    return place if places.found(place, made) == place else places.parse(path, sent)
+
+
+def _words(change: Change) -> str:
+    if change.kind == "generation":
+        return f"generation {change.before} -> {change.after}: {change.reason}"
+    if change.kind == "unknown":
+        return "dropped: unknown field"
+    if change.kind == "dropped":
+        return f"dropped: {change.reason}"
+    if change.kind == "reset":
+        return f"was {yaml_writer.scalar(change.before)}: {change.reason}"
+    return change.kind
+
+
+def _json(each: Opened, outcome: Outcome) -> Iterator[str]:
+    made = None if outcome.pod is None else _shown(outcome.pod, each.object.value)
+    yield printable.dumps(
+        {
+            "file": each.document.name,
+            "line": each.document.line,
+            "accepted": outcome.ok,
+            "status": outcome.status(),
+            "warnings": list(outcome.warnings),
+            "changes": [change._asdict() for change in outcome.changes] if outcome.pod else [],
+            "object": made,
+        }
+        | _admission(outcome)
+    )
+
+
+def _admission(outcome: Outcome) -> dict[str, Any]:
+    """What the plugins did, of an outcome with admission."""
+    if outcome.admission is None:
+        return {}
+    steps = [{"plugin": step.plugin, "set": list(step.changes)} for step in outcome.admission.steps if step.changes]
+    return {
+        "admission": {
+            "steps": steps,
+            "refusedBy": outcome.admission.refused_by,
+            "unknown": list(map(str, outcome.admission.hints)),
+        }
+    }

@@ -1,0 +1,1 @@
+"""Installation of the webhook in a cluster: `podstrat webhook install`, `status` and `uninstall`."""

@@ -1,0 +1,1 @@
+"""Linter for webhook configurations: rules of good practice, each with its reason and a fix."""

@@ -1,0 +1,1 @@
+"""Development of admission policies: tests written as files, and estimates of their cost."""

@@ -1,0 +1,1 @@
+"""For tests of one's own: an API server as a child process, and webhooks tried without a server."""

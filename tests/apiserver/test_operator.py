@@ -1,0 +1,111 @@
+"""A kopf operator with a definition, status and finalizer: its objects are created and deleted many times."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podstrat.testing.server import Server
+from tests.apiserver.test_recorded_crds import TOKEN, Client
+from tests.conformance.crds import CRDS, JSON
+from tests.eventually import eventually
+
+kopf = pytest.importorskip("kopf", reason="needs the package kopf: pip install kopf")
+
+DEFINITION: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "widgets.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "shortNames": ["wd"]},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "subresources": {"status": {}},
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "properties": {"size": {"type": "integer", "minimum": 1, "default": 3}},
+                            },
+                            "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+OPERATOR = """
+import kopf
+
+@kopf.on.startup()
+def settings(settings, **_):
+    settings.posting.enabled = False
+    settings.persistence.finalizer = "example.com/widgets"
+
+@kopf.on.create("example.com", "v1", "widgets")
+@kopf.on.update("example.com", "v1", "widgets", field="spec")
+def size(spec, patch, **_):
+    patch.status["doubled"] = 2 * spec["size"]
+
+@kopf.on.delete("example.com", "v1", "widgets")
+def gone(name, logger, **_):
+    logger.info("cleaned up %s", name)
+"""
+WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
+
+
+@contextlib.contextmanager
+def operating(kubeconfig: Path, folder: Path) -> Iterator[Path]:
+    """An operator that is running; the path of its log."""
+    (folder / "handlers.py").write_text(OPERATOR)
+    command = [sys.executable, "-m", "kopf", "run", "--standalone", "--namespace", "default", str(folder / "handlers.py")]
+    log = folder / "log"
+    with log.open("wb") as out:
+        operator = subprocess.Popen(command, stdout=out, stderr=out, env={**os.environ, "KUBECONFIG": str(kubeconfig)})
+        try:
+            yield log
+        finally:
+            operator.terminate()
+            operator.wait(60)
+
+
+@pytest.mark.parametrize("count", [pytest.param(5, id="a-few"), pytest.param(100, id="a-hundred", marks=pytest.mark.long)])
+def test_widgets_come_and_go(count: int, tmp_path: Path) -> None:
+    with Server("--token", TOKEN) as server, operating(server.kubeconfig, tmp_path) as log:
+        client = Client(server.url)
+
+        def send(method: str, path: str, body: Any = None) -> dict[str, Any]:
+            return client.send(method, path, body, JSON, JSON)
+
+        assert send("POST", CRDS, DEFINITION)["code"] == 201
+        for number in range(count):
+            path = f"{WIDGETS}/w{number}"
+            widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": f"w{number}"}, "spec": {}}
+            made = send("POST", WIDGETS, widget)
+            assert made["code"] == 201, made
+            # The operator gets the default of the schema, adds its finalizer and writes the status.
+            status = eventually(lambda path=path: send("GET", path)["body"].get("status", {}).get("doubled"), 90)
+            assert status == 6
+            assert send("DELETE", path)["code"] == 200
+            eventually(lambda path=path: send("GET", path)["code"] == 404, 90)
+        assert send("GET", WIDGETS)["body"]["items"] == []
+        assert send("DELETE", f"{CRDS}/widgets.example.com")["code"] == 200
+        assert send("GET", WIDGETS)["code"] == 404
+        client.close()
+        assert "Traceback" not in server.log.read_text()
+    assert "Traceback" not in log.read_text()

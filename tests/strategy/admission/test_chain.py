@@ -1,0 +1,117 @@
+"""The admission chain: which plugins run, over which world, and what is told of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from podstrat.strategy.admission import Admission, Settings, World, WorldError
+from podstrat.strategy.admission.plugins import UnknownPlugin, enabled
+from podstrat.strategy.engine import Engine
+from tests.strategy import make
+
+NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}, "status": {"phase": "Active"}}
+SECONDS = 300
+TOLERATIONS = [
+    {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": SECONDS}
+    for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+]
+
+
+def settings(**more: Any) -> Settings:
+    """Only the plugins that are enabled by name, and NamespaceLifecycle."""
+    kept = {"NamespaceLifecycle", *more.pop("keep", ())}
+    return Settings(disable=frozenset(row.name for row in enabled((1, 37)) if row.name not in kept), **more)
+
+
+def engine(*objects: Any, complete: Any = "*", **more: Any) -> Engine:
+    return Engine("1.37", admission=Admission(World(objects, complete=complete), settings(**more)))
+
+
+def test_a_plain_engine_imports_no_plugin() -> None:
+    code = (
+        "import sys; from podstrat.strategy.engine import Engine; "
+        "Engine().create({'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'p'}, 'spec': {'containers': []}}); "
+        "sys.exit(any(name.startswith('podstrat.strategy.admission') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_outcome_has_no_report_without_admission() -> None:
+    assert Engine().create(make.pod()).admission is None
+
+
+def test_the_report_says_what_was_changed() -> None:
+    outcome = engine(NAMESPACE, keep=["DefaultTolerationSeconds"]).create(make.pod())
+    assert outcome.ok
+    assert outcome.pod is not None
+    assert outcome.admission is not None
+    assert outcome.pod["spec"]["tolerations"] == TOLERATIONS
+    assert [(step.plugin, step.changes) for step in outcome.admission.steps] == [
+        ("DefaultTolerationSeconds", ("spec.tolerations[0]", "spec.tolerations[1]"))
+    ]
+    assert str(outcome.admission.steps[0]) == "DefaultTolerationSeconds set spec.tolerations[0], spec.tolerations[1]"
+
+
+def test_the_report_says_who_refused() -> None:
+    outcome = engine().create(make.pod())
+    assert outcome.code == 404
+    assert outcome.status()["message"] == 'namespaces "default" not found'
+    assert outcome.admission is not None
+    assert outcome.admission.refused_by == "NamespaceLifecycle"
+
+
+@pytest.mark.parametrize("complete", [(), ("Pod",)], ids=["nothing", "another-kind"])
+def test_what_the_world_does_not_know_is_a_hint(complete: Any) -> None:
+    outcome = engine(complete=complete).create(make.pod())
+    assert outcome.ok
+    assert outcome.admission is not None
+    assert [str(hint) for hint in outcome.admission.hints] == [
+        "NamespaceLifecycle: cannot be known from what was given: Namespace default"
+    ]
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        pytest.param({"enable": frozenset({"Nonsense"})}, "Nonsense: 1.37 has no such admission plugin", id="enabled"),
+        pytest.param({"disable": frozenset({"Nonsense"})}, "Nonsense: 1.37 has no such admission plugin", id="disabled"),
+        pytest.param(
+            {"enable": frozenset({"Priority"}), "disable": frozenset({"Priority"})},
+            "Priority is both enabled and disabled",
+            id="both",
+        ),
+        pytest.param(
+            {"configurations": {"Nonsense": {}}}, "Nonsense is configured, but there is no such admission plugin", id="configured"
+        ),
+    ],
+)
+def test_plugins_that_do_not_exist(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(UnknownPlugin, match=words):
+        Engine(admission=Admission(World(), Settings(**given)))
+
+
+@pytest.mark.parametrize(
+    "obj, words",
+    [
+        pytest.param("text", "object 0 of the world is not an object: str", id="text"),
+        pytest.param({"metadata": {"name": "a"}}, "object 0 of the world has no apiVersion and kind", id="no-kind"),
+        pytest.param({"apiVersion": "v1", "kind": "Pod"}, "object 0 of the world, a Pod, has no metadata.name", id="no-name"),
+        pytest.param(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": 7}},
+            "Pod a of the world: metadata.namespace is not a string",
+            id="namespace",
+        ),
+    ],
+)
+def test_objects_that_no_world_can_hold(obj: Any, words: str) -> None:
+    with pytest.raises(WorldError, match=words):
+        World([obj])
+
+
+def test_a_world_takes_lists() -> None:
+    world = World([{"kind": "List", "apiVersion": "v1", "items": [NAMESPACE]}])
+    assert world.get(("v1", "Namespace"), "default") == NAMESPACE

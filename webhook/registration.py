@@ -1,0 +1,192 @@
+"""Registration: the webhook configurations as shipped, restricted to the entries that are needed, and kept that way.
+
+| part of an entry                                  | source                                                        |
+|---------------------------------------------------|---------------------------------------------------------------|
+| presence                                          | the concerns that are on                                      |
+| rules, matchConditions, service, path, and others | the shipped manifests                                         |
+| failurePolicy                                     | the settings, unless the owner annotated the configuration    |
+| namespaceSelector, objectSelector, timeoutSeconds | the owner; the shipped ones when a removed entry is restored  |
+| caBundle                                          | the certificates                                              |
+
+Entries under other names than ours are left alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from podstrat.certs.cluster import Cluster, Conflict
+from podstrat.webhook.chain import Chain, Phase
+from podstrat.webhook.settings import Settings
+
+Object = dict[str, Any]
+
+COLLECTIONS = {
+    "mutating": "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+    "validating": "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+}
+KINDS = {"mutating": "MutatingWebhookConfiguration", "validating": "ValidatingWebhookConfiguration"}
+SUFFIX = ".podstrat.dev"
+"""The names of our entries are a phase and this."""
+OWN_POLICY = "podstrat.dev/failure-policy"
+"""An annotation of a configuration: its owner decides about failurePolicy."""
+SHIPPED = ("rules", "matchConditions", "sideEffects", "matchPolicy", "reinvocationPolicy", "admissionReviewVersions")
+POLICY_PHASES = ("validate", "policy")
+"""The entries whose failurePolicy is a setting; the others always fail open."""
+OPT_IN = {"podstrat.dev/webhook": "enabled"}
+SHIPPED_NAMESPACE, SHIPPED_SERVICE = "podstrat-system", "podstrat-webhook"
+log = logging.getLogger("podstrat.webhook")
+
+
+def entries(settings: Settings, chain: Chain) -> dict[str, list[Object]]:
+    """The wanted entries of each configuration, without caBundle."""
+    wanted = {}
+    for kind, shipped in _shipped().items():
+        active = [entry for entry in shipped if chain.names(phase_of(entry))]
+        wanted[kind] = [_adapted(entry, settings) for entry in active]
+    return wanted
+
+
+def phase_of(entry: Object) -> Phase:
+    phase: Phase = entry["clientConfig"]["service"]["path"].removeprefix("/")
+    return phase
+
+
+@cache
+def _shipped() -> dict[str, list[Object]]:
+    """Every entry of manifests/rendered/complete.yaml, by kind."""
+    from podstrat import goyaml
+
+    text = resources.files("podstrat.manifests").joinpath("rendered", "complete.yaml").read_bytes()
+    objects = [document.value for document in goyaml.documents(text, "complete.yaml")]
+    return {kind: next(obj["webhooks"] for obj in objects if obj["kind"] == name) for kind, name in KINDS.items()}
+
+
+def _adapted(entry: Object, settings: Settings) -> Object:
+    """An entry with the names and policies of the settings."""
+    made: Object = copy.deepcopy(entry)
+    made["clientConfig"]["service"] |= {"namespace": settings.namespace, "name": settings.service}
+    if phase_of(made) in POLICY_PHASES:
+        made["failurePolicy"] = settings.failure_policy
+    selector = made["namespaceSelector"]
+    for expression in selector["matchExpressions"]:
+        expression["values"] = [settings.namespace if each == SHIPPED_NAMESPACE else each for each in expression["values"]]
+    if settings.opt_in:
+        selector["matchLabels"] = dict(OPT_IN)
+    return made
+
+
+# ---- stored and wanted -------------------------------------------------------------------------------
+
+
+def is_ours(entry: Object) -> bool:
+    return str(entry.get("name", "")).endswith(SUFFIX)
+
+
+def drift(configuration: Object, wanted: list[Object]) -> list[str]:
+    """How a stored configuration differs from the wanted entries, one text a difference."""
+    return list(_drift(configuration, wanted))
+
+
+def _drift(configuration: Object, wanted: list[Object]) -> Iterator[str]:
+    stored = {entry.get("name"): entry for entry in configuration.get("webhooks") or () if is_ours(entry)}
+    for entry in wanted:
+        found = stored.pop(entry["name"], None)
+        if found is None:
+            yield f"{entry['name']} is missing"
+            continue
+        healed = _healed(found, entry, configuration, "")
+        for key in (*SHIPPED, "clientConfig", "failurePolicy"):
+            if healed.get(key) != found.get(key):
+                yield f"{entry['name']}: {key} differs"
+    for name in stored:
+        yield f"{name} is not needed"
+
+
+def healed(configuration: Object, wanted: list[Object], bundle: str) -> Object:
+    """The configuration with the wanted entries; ``bundle`` is the caBundle, in base64, for entries that have none."""
+    stored = {entry.get("name"): entry for entry in configuration.get("webhooks") or ()}
+    foreign = [entry for entry in stored.values() if not is_ours(entry)]
+    own = [_healed(stored.get(entry["name"]) or {}, entry, configuration, bundle) for entry in wanted]
+    return {**configuration, "webhooks": own + foreign}
+
+
+def _healed(found: Object, wanted: Object, configuration: Object, bundle: str) -> Object:
+    """One entry; ``found`` is empty for an entry that was removed."""
+    made = {**wanted, **found, **{key: wanted[key] for key in SHIPPED if key in wanted}}
+    client = found.get("clientConfig") or {}
+    if "url" not in client:
+        trusted = client.get("caBundle") or bundle
+        made["clientConfig"] = {**wanted["clientConfig"], **({"caBundle": trusted} if trusted else {})}
+    if not found or OWN_POLICY not in ((configuration.get("metadata") or {}).get("annotations") or {}):
+        made["failurePolicy"] = wanted["failurePolicy"]
+    return made
+
+
+# ---- in the cluster ----------------------------------------------------------------------------------
+
+
+class Reconciler:
+    """Keeps the configurations of a cluster as they should be, or reports how they differ."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        settings: Settings,
+        wanted: Callable[[], Mapping[str, list[Object]]],
+        report: Callable[[str, int, bool], None] = lambda kind, differences, repaired: None,
+    ) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._wanted = wanted
+        self._report = report
+        names = {"mutating": settings.mutating_configuration, "validating": settings.validating_configuration}
+        self._paths = {kind: f"{COLLECTIONS[kind]}/{name}" for kind, name in names.items() if name}
+        self._logged: dict[str, list[str]] = {}
+
+    def round(self) -> None:
+        """Compares, and repairs with the resourceVersion that was read. A concurrent write is compared in the next round."""
+        stored = {kind: self._cluster.get(path) for kind, path in self._paths.items()}
+        bundle = self._bundle(stored)
+        for kind, configuration in stored.items():
+            if configuration is not None:
+                self._compare(kind, configuration, self._wanted()[kind], bundle)
+
+    def _compare(self, kind: str, configuration: Object, wanted: list[Object], bundle: str) -> None:
+        differences = drift(configuration, wanted)
+        repair = bool(differences) and self._settings.registration == "manage"
+        if differences and differences != self._logged.get(kind):
+            log.warning(
+                "webhook configuration differs",
+                extra={"fields": {"kind": KINDS[kind], "differences": differences, "repair": repair}},
+            )
+        self._logged[kind] = differences
+        if repair:
+            try:
+                self._cluster.replace(self._paths[kind], healed(configuration, wanted, bundle))
+            except Conflict:
+                return
+        self._report(kind, len(differences), repair)
+
+    def _bundle(self, stored: Mapping[str, Object | None]) -> str:
+        """A caBundle for entries without one: that of another entry, or of the replica's own files."""
+        for configuration in stored.values():
+            for entry in (configuration or {}).get("webhooks") or ():
+                if found := (entry.get("clientConfig") or {}).get("caBundle"):
+                    return str(found)
+        return own_bundle(self._settings.cert_dir) if self._settings.certificates == "secret" else ""
+
+
+def own_bundle(folder: Path) -> str:
+    """ca.crt of a folder as a caBundle; empty if there is none."""
+    try:
+        return base64.b64encode((folder / "ca.crt").read_bytes()).decode()
+    except OSError:
+        return ""
