@@ -14,6 +14,8 @@ from podstrat.apiserver.app import Http
 from podstrat.apiserver.auth import Authenticator, parse_token
 from podstrat.apiserver.metrics import Measures
 from podstrat.apiserver.storage.store import Store
+from podstrat.strategy.admission import Settings as AdmissionSettings
+from podstrat.strategy.admission import plugins
 from tests.conformance.lists import NAME, TOKEN, Script, cases, verdict, verdicts
 from tests.conformance.run import FLOOR, agreeing
 
@@ -31,8 +33,9 @@ def test_agreement_stays_above_the_floor() -> None:
 
 @pytest.fixture
 def forgetful() -> Iterator[tuple[str, Store]]:
-    """A server in this process, whose store can be told to forget."""
-    api = serving.api(serving.Settings())
+    """A server in this process, whose store can be told to forget; as bare as the one that was recorded."""
+    bare = AdmissionSettings(disable=plugins.beyond((1, 37)))
+    api = serving.api(serving.Settings(admission=bare, controllers=frozenset(("namespace",))))
     app = Http(api, Authenticator([parse_token(TOKEN)], False), lambda: None, Measures()).app()
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
