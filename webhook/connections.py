@@ -10,7 +10,8 @@
 
 Limits are those of one process. When the number of connections reaches its limit, the connection without a completed request that
 has been idle longest is closed first; so clients that keep their connections, as API servers do, keep their service. Handshakes
-have a limit and threads of their own, and so does the memory for requests that are being read.
+have a limit and threads of their own, and so does the memory for requests that are being read. At the limit of handshakes a
+client that has sent no complete ClientHello goes first: a burst of silent sockets does not end the handshakes of others.
 """
 
 from __future__ import annotations
@@ -72,6 +73,8 @@ class Connection:
         self.state: State = "handshake"
         self.since = now
         """When it was last active: it got this state."""
+        self.greeted = False
+        """Whether a complete ClientHello has arrived."""
         self.requests = 0
         """Completed requests."""
         self.buffer = bytearray()
@@ -231,10 +234,10 @@ class Loop:
             self._evict("connections", "handshake", "idle", "reading")
 
     def _evict(self, limit: str, *states: State) -> None:
-        """Closes the connection that has been inactive longest, one without a completed request first."""
+        """Closes the connection that has been inactive longest: first one without a ClientHello, then one without a request."""
         candidates = [each for each in self._connections if each.state in states and each.events]
         if candidates:
-            self._close(min(candidates, key=lambda each: (each.requests > 0, each.since)))
+            self._close(min(candidates, key=lambda each: (each.requests > 0, each.greeted, each.since)))
             self._observer.evicted(limit)
 
     # ---- one connection ----------------------------------------------------------------------------------
@@ -271,8 +274,11 @@ class Loop:
             self._observer.handshake_failed(failure.lower())
             self._close(connection)
         elif events:
+            # Ciphers are compared when the whole ClientHello has been read.
+            connection.greeted = connection.sock.shared_ciphers() is not None  # type: ignore[attr-defined]
             self._watch(connection, events)
         else:
+            connection.greeted = True
             self._become(connection, "idle")
             self._read(connection)
 

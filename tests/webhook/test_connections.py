@@ -183,3 +183,41 @@ def test_an_unused_connection_does_not_delay_the_end(tmp_path: Path) -> None:
         loop._limits = loop._limits._replace(handshake_seconds=0.0)
         assert received(loop, unused) == b""
         assert loop.open == 0
+
+
+def test_silent_sockets_do_not_end_a_handshake_under_way(tmp_path: Path) -> None:
+    """At the limit of handshakes those go first whose client has sent no complete ClientHello."""
+    with looping(tmp_path, handshakes=4) as (loop, service, connect):
+        address = connect().getpeername()
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        client = trusting(tmp_path / "tls" / "ca.crt").wrap_bio(incoming, outgoing, server_hostname="localhost")
+        with contextlib.ExitStack() as stack:
+            honest = stack.enter_context(socket.create_connection(address))
+            with pytest.raises(ssl.SSLWantReadError):
+                client.do_handshake()
+            honest.sendall(outgoing.read())
+            honest.settimeout(0)
+            turns_until(loop, lambda: _arrived(honest, incoming))
+            for _ in range(12):
+                stack.enter_context(socket.create_connection(address))
+            turns_until(loop, lambda: len(service.evictions) == 9)
+            client.do_handshake()
+            honest.sendall(outgoing.read())
+            client.write(GET)
+            honest.sendall(outgoing.read())
+            turns_until(loop, lambda: _arrived(honest, incoming) and _decrypted(client) == GET)
+
+
+def _arrived(sock: socket.socket, bio: ssl.MemoryBIO) -> bool:
+    with contextlib.suppress(BlockingIOError):
+        data = sock.recv(65536)
+        assert data, "the connection was closed"
+        bio.write(data)
+        return True
+    return False
+
+
+def _decrypted(client: ssl.SSLObject) -> bytes:
+    with contextlib.suppress(ssl.SSLWantReadError):
+        return client.read()
+    return b""
