@@ -20,9 +20,11 @@ from gunicorn.http import get_parser
 from gunicorn.workers.gthread import ThreadWorker
 
 from podstrat.strategy import errors
+from podstrat.webhook import plain_request
 from podstrat.webhook.app import head
 from podstrat.webhook.connections import Connection, Limits, Loop, State
 from podstrat.webhook.handler import BODY_LIMIT, PHASES, ReadTimeout, error_reply
+from podstrat.webhook.plain_request import PlainRequest
 from podstrat.webhook.supervisor import Supervisor
 
 PATH = re.compile(rb"[A-Z]+ ([^ ?\r\n]*)")
@@ -35,6 +37,7 @@ class Worker(ThreadWorker):
     loop: Loop
     supervisor: Supervisor | None = None
     """Set in the supervising process, which serves no reviews."""
+    parse_plain = staticmethod(plain_request.parse)
 
     # ---- heartbeat -------------------------------------------------------------------------------------
 
@@ -131,6 +134,9 @@ class Worker(ThreadWorker):
         """Runs in a thread."""
         parsed = None
         try:
+            plain = self.parse_plain(request)
+            if plain is not None and plain.path in PHASES:
+                return self._respond(conn, plain)
             parsed = next(get_parser(self.cfg, iter([request]), conn.client))
             if self.app.probes.draining:
                 parsed.force_close()
@@ -145,6 +151,12 @@ class Worker(ThreadWorker):
         except Exception as error:
             self.handle_error(parsed, conn.sock, conn.client, error)
             return False
+
+    def _respond(self, conn: Connection, request: PlainRequest) -> bool:
+        """A review by the same WSGI application, without gunicorn's parser and response."""
+        keep = request.keep_alive and self.alive and not self.app.probes.draining
+        conn.sock.sendall(plain_request.respond(self.wsgi, request.environ(conn.sock), keep))
+        return keep
 
     def rejection(self, request: bytes, code: int) -> bytes:
         """Counted like every request that ends without a decision."""
