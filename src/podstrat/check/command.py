@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from podstrat.check.baseline import Baseline
     from podstrat.check.outputs import Writer
     from podstrat.check.pipeline import Run
-    from podstrat.check.report import Summary
+    from podstrat.check.report import Result, Summary
     from podstrat.check.terminal import Progress
 
 FORMATS = ("text", "json", "yaml", "junit", "sarif", "github", "gitlab", "tap", "status")
@@ -154,6 +154,19 @@ def _write(todo: Run, out: Writer, progress: Progress, fail_fast: bool) -> None:
             break
     del results  # stops the worker processes
     put(out.end(todo.summary), progress)
+
+
+def write_report(results: Iterable[Result], summary: Summary, out: Writer, output: str, quiet: bool) -> None:
+    """The report of another command that has findings: standard output for the report, standard error for people."""
+    prepare(sys.stdout)
+    sys.stdout.writelines(out.begin())
+    for result in results:
+        sys.stdout.writelines(out.result(result))
+    sys.stdout.writelines(out.end(summary))
+    for unread in summary.unread:
+        print(f"podstrat: {unread.file}: {unread.reason}", file=sys.stderr)
+    if output != "text" and not quiet:
+        print(f"podstrat: {summary}", file=sys.stderr)
 
 
 def prepare(stream: object) -> None:

@@ -115,15 +115,7 @@ def _write(results: Iterator[Result], summary: Summary, args: argparse.Namespace
         _name_rules()
     colour = args.output == "text" and terminal.colour(args.color)
     out = writer(args.output, Look(colour=colour, quiet=args.quiet, verbose=args.verbose, summary=args.summary))
-    command.prepare(sys.stdout)
-    sys.stdout.writelines(out.begin())
-    for result in results:
-        sys.stdout.writelines(out.result(result))
-    sys.stdout.writelines(out.end(summary))
-    for unread in summary.unread:
-        print(f"podstrat: {unread.file}: {unread.reason}", file=sys.stderr)
-    if args.output != "text" and not args.quiet:
-        print(f"podstrat: {summary}", file=sys.stderr)
+    command.write_report(results, summary, out, args.output, args.quiet)
 
 
 def _name_rules() -> None:
