@@ -21,6 +21,8 @@ from podstrat.kubeclient.errors import Expired, Unavailable, unavailable
 from podstrat.kubeclient.proxy import LARGEST_HEAD, Proxy, check_tunnel
 
 LARGEST_ANSWER = 64 * 1024 * 1024
+IDLE_CONNECTIONS = 4
+"""Kept for later requests. A burst opens more; one for each of its requests would stay open until the server closes it."""
 
 
 class Client:
@@ -111,7 +113,7 @@ class Client:
         except (OSError, EOFError, ValueError) as error:
             raise unavailable(self.config.address, error) from None
         finally:
-            if connection is not None and reusable:
+            if connection is not None and reusable and len(self._idle) < IDLE_CONNECTIONS:
                 self._idle.append(connection)
             elif connection is not None:
                 self._close(connection)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,16 @@ def pytest_configure(config: pytest.Config) -> None:
         descriptor, record = tempfile.mkstemp(prefix="podstrat-bare-names-")
         os.close(descriptor)
         bare_names.watch(Path(record))
+
+
+@pytest.fixture(autouse=True)
+def log_handlers() -> Iterator[None]:
+    """A command that is run in this process sends log records to a stream that is closed when its test ends."""
+    root = logging.getLogger()
+    handlers = root.handlers[:]
+    yield
+    if root.handlers != handlers:
+        root.handlers[:] = handlers
 
 
 @pytest.hookimpl(trylast=True)

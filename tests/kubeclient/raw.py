@@ -27,6 +27,7 @@ class Raw:
         self.answers = list(answers)
         self.asked: list[tuple[str, str]] = []
         self.connections = 0
+        self.open = 0
         self._writers: list[asyncio.StreamWriter] = []
         self._keep = keep
         self._credentials = credentials or Fixed()
@@ -48,6 +49,7 @@ class Raw:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.open += 1
         self._writers.append(writer)
         try:
             while self.answers:
@@ -63,6 +65,7 @@ class Raw:
         except (EOFError, ConnectionError):
             pass
         finally:
+            self.open -= 1
             writer.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
@@ -10,6 +11,7 @@ from podstrat.kubeclient import aio
 from podstrat.kubeclient.answer import JSON_PATCH
 from podstrat.kubeclient.config import ClientConfig
 from podstrat.kubeclient.errors import Unavailable
+from tests.eventually import eventually_async
 from tests.kubeclient.raw import CHUNKED, Raw, answer
 
 
@@ -22,6 +24,13 @@ async def test_requests_share_a_connection() -> None:
         assert raw.connections == 1
         assert raw.asked[0][1] == '[{"op":"test"}]'
         assert "Content-Type: application/json-patch+json" in raw.asked[0][0]
+
+
+async def test_a_burst_leaves_few_connections_open() -> None:
+    async with Raw(*[answer(body={})] * 12) as raw:
+        await asyncio.gather(*(raw.api.request("GET", "/") for _ in range(12)))
+        assert raw.connections == 12
+        await eventually_async(lambda: raw.open == aio.IDLE_CONNECTIONS)
 
 
 async def test_a_body_in_chunks_and_one_that_ends_with_the_connection() -> None:
