@@ -67,7 +67,7 @@ PLAIN_WITH_PROTOCOL: plain_defaults.Table = (PLAIN - {("HTTPGetAction", _HTTP_GE
     ("HTTPGetAction", (*_HTTP_GET, ("protocol", "HTTP1")))
 }
 """The same with the gate H2CContainerProbe."""
-REMEMBERED = 64
+CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 LEGACY_ANNOTATIONS = frozenset(
     f"pod.{stage}.kubernetes.io/{what}" for stage in ("alpha", "beta") for what in ("init-containers", "init-container-statuses")
 )
@@ -80,7 +80,7 @@ def plain(ctx: Context) -> plain_defaults.Table:
 
 
 def pod(pod: Pod, ctx: Context, filled: bool = False) -> None:
-    """A decoded pod becomes what the strategy sees. ``filled``: reading it has filled in the plain defaults.
+    """A decoded pod becomes what the strategy sees. ``filled`` is what reading it has told: Seen.filled.
 
     Upstream: SetObjectDefaults_Pod, Convert_v1_Pod_To_core_Pod
     """
@@ -101,7 +101,9 @@ def pod(pod: Pod, ctx: Context, filled: bool = False) -> None:
     if ctx.version < V1_37:
         drop_init_annotations(pod["metadata"])
     if status := pod.get("status"):
-        _status(status)
+        if not filled:
+            _round_status(status)
+        _addresses(status)
 
 
 def _requests_from_limits(amounts: Part) -> None:
@@ -133,10 +135,10 @@ def _host_ports(spec: Part) -> None:
                     port["hostPort"] = port["containerPort"]
 
 
-def _status(status: Part) -> None:
-    """Amounts are rounded as in the spec, and podIP is the first of podIPs: where they differ, podIP is right.
+def _round_status(status: Part) -> None:
+    """Amounts are rounded as in the spec.
 
-    Upstream: SetDefaults_ResourceList, Convert_v1_PodStatus_To_core_PodStatus
+    Upstream: SetDefaults_ResourceList
     """
     for kind in STATUS_LISTS:
         for each in status.get(kind) or ():
@@ -144,6 +146,13 @@ def _status(status: Part) -> None:
             round_requirements(each.get("resources"))
     round_up(status.get("allocatedResources"))
     round_requirements(status.get("resources"))
+
+
+def _addresses(status: Part) -> None:
+    """podIP is the first of podIPs: where they differ, podIP is right.
+
+    Upstream: Convert_v1_PodStatus_To_core_PodStatus
+    """
     first, every = status.get("podIP"), status.get("podIPs")
     if first and (not every or every[0].get("ip") != first):
         status["podIPs"] = [{"ip": first}]
@@ -174,14 +183,16 @@ def pod_spec(spec: Part, ctx: Context, filled: bool = False) -> None:
     if "securityContext" not in spec:
         spec["securityContext"] = {}
     for volume in spec.get("volumes") or ():
-        _volume(volume, ctx)
-    for kind in ("initContainers", "containers", "ephemeralContainers"):
+        if len(volume) == 1:
+            volume["emptyDir"] = {}
+        elif "image" in volume and "ImageVolume" in ctx.gates and "pullPolicy" not in volume["image"]:
+            volume["image"]["pullPolicy"] = image.default_pull_policy(volume["image"].get("reference", ""))
+    for kind in CONTAINER_LISTS:
         for container in spec.get(kind) or ():
             if "imagePullPolicy" not in container:
                 container["imagePullPolicy"] = image.default_pull_policy(container.get("image", ""))
-            round_requirements(container["resources"])
-    round_up(spec.get("overhead"))
-    round_requirements(spec.get("resources"))
+    if not filled:
+        _round_spec(spec)
     # serviceAccount is the older name of serviceAccountName, which wins.
     if name := spec.get("serviceAccountName"):
         spec["serviceAccount"] = name
@@ -189,20 +200,18 @@ def pod_spec(spec: Part, ctx: Context, filled: bool = False) -> None:
         spec["serviceAccountName"] = name
 
 
-def _volume(volume: Part, ctx: Context) -> None:
-    """A volume without a source is an empty directory.
-
-    Upstream: SetDefaults_Volume and those of the sources
-    """
-    if len(volume) == 1:
-        volume["emptyDir"] = {}
-    if "ephemeral" in volume and "volumeClaimTemplate" in volume["ephemeral"]:
-        round_requirements(volume["ephemeral"]["volumeClaimTemplate"]["spec"]["resources"])
-    if "image" in volume and "ImageVolume" in ctx.gates and "pullPolicy" not in volume["image"]:
-        volume["image"]["pullPolicy"] = image.default_pull_policy(volume["image"].get("reference", ""))
-
-
 # ---- amounts -----------------------------------------------------------------------------------------------------------
+
+
+def _round_spec(spec: Part) -> None:
+    for volume in spec.get("volumes") or ():
+        if "ephemeral" in volume and "volumeClaimTemplate" in volume["ephemeral"]:
+            round_requirements(volume["ephemeral"]["volumeClaimTemplate"]["spec"]["resources"])
+    for kind in CONTAINER_LISTS:
+        for container in spec.get(kind) or ():
+            round_requirements(container["resources"])
+    round_up(spec.get("overhead"))
+    round_requirements(spec.get("resources"))
 
 
 def round_requirements(requirements: Part | None) -> None:
@@ -220,7 +229,7 @@ def round_up(amounts: dict[str, str] | None) -> None:
         return
     for name, text in amounts.items():
         # A long text is not worth remembering; rounding one that needs none gives it back.
-        if len(text) > REMEMBERED or not _is_milli(text):
+        if len(text) > quantity.REMEMBERED or not _is_milli(text):
             amounts[name] = quantity.printed(quantity.round_up_milli(text))
 
 

@@ -14,8 +14,11 @@ def equal(a: Any, b: Any, type_name: str, types: Types) -> bool:
     A pointer to an empty object is not the same as none.
     Upstream: apiequality.Semantic.DeepEqual
     """
-    if a == b:
-        return True
+    return a == b or _mean_the_same(a, b, type_name, types)
+
+
+def _mean_the_same(a: Any, b: Any, type_name: str, types: Types) -> bool:
+    """Whether two objects that differ to the letter mean the same."""
     fields = types.fields(type_name)
     for key in {**a, **b}:
         x, y = a.get(key), b.get(key)
@@ -47,4 +50,4 @@ def _value(a: Any, b: Any, type_name: str, types: Types) -> bool:
         return False
     if type_name == "Quantity":
         return quantity.parse(a) == quantity.parse(b)
-    return isinstance(a, dict) and isinstance(b, dict) and equal(a, b, type_name, types)
+    return isinstance(a, dict) and isinstance(b, dict) and _mean_the_same(a, b, type_name, types)

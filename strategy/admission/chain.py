@@ -19,6 +19,8 @@ from podstrat.strategy.request import Answer, Effect, Request
 from podstrat.strategy.verbs.reviewers import Asked
 
 FUNCTIONS: Final = {MUTATING: "mutate", VALIDATING: "validate"}
+PLANS: Final = 4096
+"""How many plans are kept; a request can name any namespace."""
 
 Phase = Callable[[Attributes, Any], Iterator[str]]
 
@@ -63,10 +65,15 @@ class Plugins:
             if rows[name].module:
                 self._config(rows[name])
 
-    def plan(self, write: Write) -> tuple[Plugin, ...]:
-        """The plugins that look at such a write, in their order."""
+    def plan(self, phase: str, attributes: Attributes, stored_as_is: bool) -> tuple[Plugin, ...]:
+        """The plugins that look at such a write, in their order. In a world that does not change the namespace counts, too."""
+        webhooks = attributes.request.webhooks is not None
+        namespace = attributes.namespace if isinstance(self.world, Prepared) else ""
+        write = Write(phase, attributes.resource, attributes.subresource, attributes.operation, stored_as_is, webhooks, namespace)
         plan = self._plans.get(write)
         if plan is None:
+            if len(self._plans) >= PLANS:
+                self._plans.clear()
             plan = self._plans[write] = tuple(self._planned(write))
         return plan
 
@@ -78,8 +85,13 @@ class Plugins:
                 continue
             module = _module(row)
             run, concerns = getattr(module, FUNCTIONS[write.phase], None), getattr(module, "concerns", None)
-            if run is not None and (concerns is None or concerns(write)):
+            if run is not None and (concerns is None or concerns(write)) and not self._is_idle(row, write):
                 yield Plugin(row.name, run, self._config(row))
+
+    def _is_idle(self, row: Row, write: Write) -> bool:
+        """Whether the world has nothing that the plugin would act by, and never will."""
+        is_idle = getattr(_module(row), "is_idle", None)
+        return is_idle is not None and isinstance(self.world, Prepared) and is_idle(write, self.world, self._config(row))
 
     def _config(self, row: Row) -> Any:
         if row.name not in self._configs:
@@ -113,11 +125,10 @@ class Chain:
         Upstream: reinvoker.Admit
         """
         attributes = self._of(asked)
-        plan = self._plan(MUTATING, attributes)
+        plan = self._plugins.plan(MUTATING, attributes, self._as_is)
         for number in (0, 1):
             attributes.round, attributes.again = number, False
-            for plugin in plan:
-                self._run(plugin, MUTATING, attributes)
+            self._run(plan, MUTATING, attributes)
             if not attributes.again:
                 break
         return attributes.warnings
@@ -128,8 +139,7 @@ class Chain:
         Upstream: chainAdmissionHandler.Validate
         """
         attributes = self._of(asked)
-        for plugin in self._plan(VALIDATING, attributes):
-            self._run(plugin, VALIDATING, attributes)
+        self._run(self._plugins.plan(VALIDATING, attributes, self._as_is), VALIDATING, attributes)
         return attributes.warnings
 
     def charged(self, answer: Answer) -> Answer:
@@ -149,28 +159,25 @@ class Chain:
         attributes.begin(asked)
         return attributes
 
-    def _plan(self, phase: str, attributes: Attributes) -> tuple[Plugin, ...]:
-        write = Write(phase, attributes.resource, attributes.subresource, attributes.operation, self._as_is)
-        return self._plugins.plan(write)
-
-    def _run(self, plugin: Plugin, phase: str, attributes: Attributes) -> None:
-        """Runs a plugin to its end, or to its refusal: what it has yielded by then counts."""
-        attributes.plugin = plugin.name
-        before = len(attributes.warnings)
-        yielded: list[str] = []
-        refusal: errors.ApiError | None = None
-        try:
-            yielded.extend(plugin.run(attributes, plugin.config))
-        except Unknown as unknown:
-            attributes.hint(unknown)
-        except errors.ApiError as error:
-            refusal = error
-        if yielded or refusal is not None or len(attributes.warnings) > before:
-            self._note(plugin, phase, attributes, yielded, before, refusal)
+    def _run(self, plan: tuple[Plugin, ...], phase: str, attributes: Attributes) -> None:
+        """Runs plugins, each to its end or to its refusal: what it has yielded by then counts."""
+        for name, run, config in plan:
+            attributes.plugin = name
+            before = len(attributes.warnings)
+            yielded: list[str] = []
+            refusal: errors.ApiError | None = None
+            try:
+                yielded.extend(run(attributes, config))
+            except Unknown as unknown:
+                attributes.hint(unknown)
+            except errors.ApiError as error:
+                refusal = error
+            if yielded or refusal is not None or len(attributes.warnings) > before:
+                self._note(name, phase, attributes, yielded, before, refusal)
 
     def _note(
         self,
-        plugin: Plugin,
+        plugin: str,
         phase: str,
         attributes: Attributes,
         yielded: list[str],
@@ -182,7 +189,7 @@ class Chain:
             attributes.warnings += yielded
             yielded = []
         said = tuple(attributes.warnings[before:])
-        self.report.steps.append(Step(plugin.name, phase, tuple(yielded), said, refusal, attributes.round))
+        self.report.steps.append(Step(plugin, phase, tuple(yielded), said, refusal, attributes.round))
         if refusal is not None:
             refusal.warnings = (*attributes.warnings, *refusal.warnings)
             raise refusal

@@ -11,6 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from podstrat.strategy import resources
 from podstrat.strategy.admission.attributes import Attributes
+from podstrat.strategy.admission.plugins import Write
+from podstrat.strategy.admission.prepared import Prepared
 from podstrat.strategy.admission.world import LIMIT_RANGE
 from podstrat.strategy.formats import quantity
 from podstrat.strategy.formats.quantity import ZERO, Quantity
@@ -24,6 +26,10 @@ ANNOTATION: Final = "kubernetes.io/limit-ranger"
 CLAIMS: Final = "persistentvolumeclaims"
 MAX_MILLI: Final = (2**63 - 1) // 1000
 """The largest whole number whose milli-units fit into an int64: up to there amounts are compared in milli-units."""
+
+
+def is_idle(write: Write, world: Prepared, config: None) -> bool:
+    return world.has_none(LIMIT_RANGE, write.namespace)
 
 
 def _concerns(request: Attributes) -> bool:

@@ -8,6 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podstrat.strategy.admission.attributes import Attributes
+from podstrat.strategy.admission.plugins import Write
+
+
+def concerns(write: Write) -> bool:
+    return write.webhooks
 
 
 def mutate(request: Attributes, config: None) -> Iterator[str]:

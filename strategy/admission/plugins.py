@@ -33,6 +33,10 @@ class Write(NamedTuple):
     operation: str
     stored_as_is: bool = False
     """Whether the object is stored without a strategy."""
+    webhooks: bool = False
+    """Whether there are webhooks to be called."""
+    namespace: str = ""
+    """The namespace, where the world does not change; empty where it may."""
 
 
 class Row(NamedTuple):

@@ -33,6 +33,10 @@ class Prepared(World):
         found = super().list(kind, namespace)
         return [self._ready.get(id(obj)) or self._prepared(kind, obj) for obj in found] if found else found
 
+    def has_none(self, kind: KindName, namespace: str = "") -> bool:
+        """Whether there is no object of a kind in a namespace, without one anywhere; False if that cannot be known."""
+        return self.is_complete(kind, namespace) and not super().list(kind, namespace)
+
     def faults(self) -> Iterator[WorldError]:
         """What is wrong with the objects of the world, looked up or not."""
         for kind, obj in self.items():

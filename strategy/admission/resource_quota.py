@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 from podstrat.strategy import errors, resources
 from podstrat.strategy.admission.attributes import Attributes
+from podstrat.strategy.admission.plugins import Write
 from podstrat.strategy.admission.pod_totals import parsed
+from podstrat.strategy.admission.prepared import Prepared
 from podstrat.strategy.admission.quota import scopes, usage
 from podstrat.strategy.admission.settings import Settings
 from podstrat.strategy.admission.world import RESOURCE_QUOTA
@@ -49,6 +51,10 @@ def configure(settings: Settings, configuration: Any, ctx: Context) -> tuple[Lim
         )
         for each in entries
     )
+
+
+def is_idle(write: Write, world: Prepared, config: tuple[Limited, ...]) -> bool:
+    return not config and world.has_none(RESOURCE_QUOTA, write.namespace)
 
 
 def validate(request: Attributes, config: tuple[Limited, ...]) -> Iterator[str]:

@@ -168,7 +168,7 @@ class Decoder:
             got = self.resolve(body, kind, api_version, fill)
         except DecodeError as error:
             raise BadRequest(_refusal(error, kind, body)) from None
-        repeated = body.repeated() if isinstance(body, Encoded) else []
+        repeated = body.repeated() if type(body) is not dict and isinstance(body, Encoded) else []
         if (got.strict or repeated) and field_validation == "Strict":
             every = [unmarshal_errors(repeated), *got.strict] if repeated else got.strict
             strict = DecodeError(f"strict decoding error: {', '.join(every)}")

@@ -142,12 +142,7 @@ def _object(
 
 def _objects(read: Reader) -> Reader:
     def read_all(value: list[Any], seen: Seen) -> list[Object]:
-        out = []
-        for item in value:
-            if type(item) is not dict:
-                raise Detour
-            out.append(read(item, seen))
-        return out
+        return [read(item, seen) if type(item) is dict else _detour(item, seen) for item in value]
 
     return read_all
 
@@ -199,7 +194,9 @@ def _amounts(value: Object, seen: Seen) -> dict[str, str]:
             item = str(item)
         if type(key) is not str:
             raise Detour
-        out[key] = values.printed(item)
+        out[key], is_round = values.listed(item)
+        if not is_round:
+            seen.filled = False
     return out
 
 

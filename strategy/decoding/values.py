@@ -21,6 +21,13 @@ printed: Final = lru_cache(maxsize=4096)(quantity.printed)
 """What the server prints for a quantity."""
 
 
+@lru_cache(maxsize=4096)
+def listed(text: str) -> tuple[str, bool]:
+    """What the server prints for a quantity, and whether defaulting leaves it so in a resource list: see defaults.round_up."""
+    shown = quantity.printed(text)
+    return shown, len(shown) <= quantity.REMEMBERED and quantity.parse(shown).is_milli
+
+
 def string(go_type: str, walk: Walk, value: Any, at: Path) -> str:
     if isinstance(value, str):
         return str(value)

@@ -38,7 +38,7 @@ class Seen(set[str]):
         self.empty = False
         """Whether lists and maps without items may be in it: they are neither printed nor stored."""
         self.filled = False
-        """Whether defaults have been filled in."""
+        """Whether plain defaults have been filled in, and all amounts of resource lists are as defaulting leaves them."""
         self.keys = 0
         """How many keys its objects had, all in all; counted where the straight way changes the value itself."""
 

@@ -34,7 +34,7 @@ _WRAPPING: Final = frozenset((1, 2, 3, 6, 9))  # powers of ten by which an int64
 _LONG: Final = 2000  # digits beyond which an amount is kept as a text; int() and str() refuse 4,300
 _FAR: Final = 4000  # powers of ten beyond which a sum is not written out
 _NEAR: Final = 32  # powers of ten that cost less to multiply by than to avoid
-_CACHED: Final = 64  # longer texts are not worth remembering
+REMEMBERED: Final = 64  # longer texts are not worth remembering
 
 
 class QuantityError(ValueError):
@@ -290,12 +290,12 @@ def parse(text: str) -> Quantity:
 
     Upstream: ParseQuantity
     """
-    return _remembered(text) if len(text) <= _CACHED else _read(text)
+    return _remembered(text) if len(text) <= REMEMBERED else _read(text)
 
 
 def compare(one: str, other: str) -> int:
     """Negative, zero or positive: the one text stands for less than the other, as much, or more."""
-    return _compared(one, other) if len(one) <= _CACHED >= len(other) else _compared.__wrapped__(one, other)
+    return _compared(one, other) if len(one) <= REMEMBERED >= len(other) else _compared.__wrapped__(one, other)
 
 
 def printed(text: str) -> str:

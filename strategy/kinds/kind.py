@@ -53,7 +53,7 @@ class Strategy(NamedTuple):
     """What the server does to the objects of one kind."""
 
     default: Callable[[Object, Context, bool], None]
-    """Fills in what a decoded object leaves out; the flag says that decoding has filled in the plain defaults."""
+    """Fills in what a decoded object leaves out; the flag is decoding's Seen.filled."""
     create: Create
     updates: Mapping[str, Update]
     """By subresource, the empty one for the object itself."""

@@ -31,7 +31,7 @@ def default_template(obj: Pod, template: Pod | None, type_name: str, ctx: Contex
     if not filled:
         plain_defaults.fill(obj, type_name, defaults.plain(ctx))
     if template is not None:
-        defaults.pod_spec(template["spec"], ctx, filled=True)
+        defaults.pod_spec(template["spec"], ctx, filled)
         defaults.drop_init_annotations(template["metadata"])
 
 

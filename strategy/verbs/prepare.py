@@ -200,8 +200,17 @@ def for_update(pod: Pod, old: Pod, ctx: Context, seen: set[str]) -> tuple[Pod, D
     dropped = fields.drop_disabled(pod, old, ctx, seen)
     if ctx.version >= V1_37:
         _keep_pod_resources(pod, old, ctx)
+    _keep_equal_containers(pod["spec"], old["spec"])
     generation(pod, old, ctx)
     return pod, dropped
+
+
+def _keep_equal_containers(spec: Pod, stored: Pod) -> None:
+    """Containers that are as they were stored are the stored ones, so that whatever compares the two later sees it at once."""
+    for key in ("containers", "initContainers"):
+        sent, before = spec.get(key), stored.get(key)
+        if sent and before and len(sent) == len(before):
+            spec[key] = [b if a == b else a for a, b in zip(sent, before, strict=True)]
 
 
 def _keep_pod_resources(pod: Pod, old: Pod, ctx: Context) -> None:

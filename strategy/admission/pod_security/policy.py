@@ -27,7 +27,7 @@ class Policy(NamedTuple):
 
         Upstream: Policy.FullyPrivileged
         """
-        return all(mode.level == levels.PRIVILEGED for mode in self)
+        return self.enforce.level == self.audit.level == self.warn.level == levels.PRIVILEGED
 
 
 def of_labels(labels: Mapping[str, str], defaults: Policy) -> tuple[Policy, list[FieldError]]:
