@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from podstrat.apiserver import reviews
+from podstrat.apiserver.account_tokens import AccountTokens
 from podstrat.apiserver.admission.gate import Admission
 from podstrat.apiserver.auth import AUTHENTICATED, User
 from podstrat.apiserver.bootstrap import NAMESPACES, Bootstrap
@@ -21,6 +22,7 @@ from podstrat.apiserver.listing import lists
 from podstrat.apiserver.reads import Reads
 from podstrat.apiserver.representation import Representation
 from podstrat.apiserver.requests import Requests
+from podstrat.apiserver.reviews import Reviews
 from podstrat.apiserver.service_ranges import ServiceRanges
 from podstrat.apiserver.storage.journal import StoreError, StoreFull
 from podstrat.apiserver.storage.store import Store
@@ -33,6 +35,7 @@ from podstrat.strategy.engine import Engine
 from podstrat.strategy.ranges import DEFAULT, Ranges
 from podstrat.strategy.request import Request
 
+TOKEN = "token"
 VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 
@@ -49,12 +52,15 @@ class Api:
         ranges: Ranges = DEFAULT,
         controllers: frozenset[str] = frozenset({NAMESPACES_CONTROLLER}),
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        key_folder: Path | None = None,
     ) -> None:
         self.store = store
         admission = admission or Admission(store, engine.context.version)
         self.engine = engine = engine.admitting(admission.over_the_store())
         self.custom = CustomResources(store, engine, ConversionWebhooks(lambda: admission.caller).convert)
         strategies = self._strategies = Strategies(engine, self.custom, pod_strategy)
+        self.tokens = AccountTokens(store, clock, key_folder)
+        self.reviews = Reviews(strategies, self.tokens)
         representation = Representation(engine.context, clock, self.custom)
         self._representation = representation
         self._ranges = ServiceRanges(store, ranges)
@@ -80,6 +86,11 @@ class Api:
         self._bootstrap.load(objects)
         self._ranges.claim_stored()
         self._controllers.start()
+
+    def service_account(self, token: str) -> User | None:
+        """The service account that a token belongs to."""
+        found = self.tokens.shown(token)
+        return None if found is None else found.user
 
     def reset(self) -> None:
         """Back to the initial objects."""
@@ -111,7 +122,9 @@ class Api:
         if target.kind is BINDING:
             return self._bind(call, request)
         if not target.kind.stored:
-            return reviews.self_review(call, request)
+            return self._representation.convert(self.reviews.answer(call, request), call)
+        if target.subresource == TOKEN:
+            return self._representation.convert(self.reviews.token(call, request), call)
         return self._writes.write(call, request)
 
     def _bind(self, call: Call, request: Request) -> Reply:

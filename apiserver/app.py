@@ -16,7 +16,7 @@ from podstrat.apiserver.api import Api, NotStored, refusal
 from podstrat.apiserver.auth import ANONYMOUS, Authenticator, Unauthorized, User, impersonated
 from podstrat.apiserver.calls import Call, Reply, Target
 from podstrat.apiserver.deadline import REQUEST_SECONDS, Deadline
-from podstrat.apiserver.kinds import groups
+from podstrat.apiserver.kinds import Kind, groups_of_release, paths_of_release
 from podstrat.apiserver.metrics import Measures
 from podstrat.apiserver.publishing.documents import Documents
 from podstrat.apiserver.storage.journal import StoreError
@@ -60,6 +60,7 @@ class Http:
         self.measures = measures
         self.faults = faults.Faults() if allow_faults else None
         self.documents = Documents(api.engine, api.custom)
+        self._release = api.engine.context.version
         self._authenticator = authenticator
         self._certificate = certificate
         self._request_seconds = request_seconds
@@ -98,12 +99,12 @@ class Http:
         user, plural = User(""), ""
         try:
             user = self._user()
-            custom = self.api.custom
-            if version not in groups().get(group, ()) and not custom.serves(group):
+            groups = groups_of_release(self._release)
+            if version not in groups.get(group, ()) and not self.api.custom.serves(group):
                 return _no_such_path()
-            target = paths.target(group, version, rest, custom.find)
+            target = paths.target(group, version, rest, self._find)
             if target is None:
-                if group not in groups():
+                if group not in groups:
                     return _no_such_path()
                 raise NoSuchResource()
             plural = target.kind.plural
@@ -118,6 +119,10 @@ class Http:
         self.measures.count(request.method, plural, reply.code, seconds)
         _log(reply, user, seconds)
         return self._response(reply)
+
+    def _find(self, group: str, version: str, plural: str) -> Kind | None:
+        """The kind that is served at a path: of the release, or a custom resource."""
+        return paths_of_release(self._release).get((group, version, plural)) or self.api.custom.find(group, version, plural)
 
     def _reply(self, call: Call) -> Reply:
         if self.faults is None:

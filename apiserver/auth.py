@@ -1,9 +1,12 @@
-"""Authentication: bearer tokens and client certificates. No authorization: every authenticated user may do everything."""
+"""Authentication: bearer tokens, those of service accounts, and client certificates.
+
+No authorization: every authenticated user may do everything.
+"""
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from podstrat.strategy.errors import ApiError
 from podstrat.strategy.request import User
@@ -51,23 +54,37 @@ def parse_token(text: str) -> tuple[str, User]:
 class Authenticator:
     """Authenticates requests by token or certificate; with ``allow_anonymous`` all others are system:anonymous."""
 
-    def __init__(self, tokens: Sequence[tuple[str, User]], allow_anonymous: bool) -> None:
+    def __init__(
+        self,
+        tokens: Sequence[tuple[str, User]],
+        allow_anonymous: bool,
+        accounts: Callable[[str], User | None] = lambda token: None,
+    ) -> None:
         self._tokens = tuple((token.encode(), user) for token, user in tokens)
         self._allow_anonymous = allow_anonymous
+        self._accounts = accounts
+        """The service account that a token belongs to."""
 
     def user(self, authorization: str, certificate: User | None) -> User:
         """The user of a request; Unauthorized without credentials or with an unknown token."""
         scheme, _, shown = authorization.partition(" ")
         if scheme.lower() == "bearer":
-            for token, user in self._tokens:
-                if hmac.compare_digest(token, shown.strip().encode()):
-                    return user
-            raise Unauthorized()
+            user = self.listed(shown.strip()) or self._accounts(shown.strip())
+            if user is None:
+                raise Unauthorized()
+            return user
         if certificate is not None:
             return User(certificate.name, (*certificate.groups, AUTHENTICATED))
         if self._allow_anonymous:
             return ANONYMOUS
         raise Unauthorized()
+
+    def listed(self, shown: str) -> User | None:
+        """The user of a token of the command line."""
+        for token, user in self._tokens:
+            if hmac.compare_digest(token, shown.encode()):
+                return user
+        return None
 
 
 def impersonated(headers: Mapping[str, str]) -> User | None:

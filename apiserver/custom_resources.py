@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podstrat.apiserver import custom_kinds
 from podstrat.apiserver.custom_kinds import CustomKind
-from podstrat.apiserver.kinds import KINDS, Kind
+from podstrat.apiserver.kinds import BY_PATH, Kind, of_release
 from podstrat.apiserver.storage.store import Store
 from podstrat.strategy import errors
 from podstrat.strategy.crds.versions import by_priority
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 
-DEFINITION = next(kind for kind in KINDS if kind.plural == custom_kinds.PLURAL)
+DEFINITION = BY_PATH[custom_kinds.GROUP, "v1", custom_kinds.PLURAL]
 
 
 class _State(NamedTuple):
@@ -89,10 +89,13 @@ class CustomResources:
         return list(self._state.kinds.values())
 
     def served(self) -> list[Kind]:
-        """Every kind of the server: those of the table, then those of custom resources, by group and in the order of versions."""
+        """Every kind of the server: those of the release, then custom resources, by group and in the order of versions."""
         kinds = self.kinds()
         ranks = {version: rank for rank, version in enumerate(by_priority([each.version for each in kinds]))}
-        return [*KINDS, *sorted(kinds, key=lambda each: (each.group, ranks[each.version], each.plural))]
+        return [
+            *of_release(self._engine.context.version),
+            *sorted(kinds, key=lambda each: (each.group, ranks[each.version], each.plural)),
+        ]
 
     def _groups(self) -> set[str]:
         return {each.group for each in self.kinds()}

@@ -1,4 +1,4 @@
-"""The generic strategy, for every kind but pods: common metadata rules, no rules of the kind.
+"""The generic strategy, for every kind without rules of its own: types, metadata, and what the server fills in.
 
 The same shape as the engine's request function: a request and what is stored go in, an answer comes out.
 """
@@ -6,19 +6,21 @@ The same shape as the engine's request function: a request and what is stored go
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
-from podstrat.apiserver import type_table
+from podstrat.apiserver import schema_strategies, type_table
 from podstrat.apiserver.kinds import Kind
 from podstrat.strategy import errors, options, patch, status, warn
+from podstrat.strategy.api.types import Types
 from podstrat.strategy.context import Context
 from podstrat.strategy.decoding import codec
 from podstrat.strategy.decoding.codec import Decoder
-from podstrat.strategy.formats import times
+from podstrat.strategy.formats import times, validation
 from podstrat.strategy.patch import managed, serverside
 from podstrat.strategy.request import Answer, Effect, Remove, Request, Store
 from podstrat.strategy.rules import meta
-from podstrat.strategy.verbs import preconditions, prepare, reviewers
+from podstrat.strategy.verbs import deletion, preconditions, prepare, reviewers
 from podstrat.strategy.verbs.incoming import NAMESPACE_DIFFERS
 
 Object = dict[str, Any]
@@ -34,15 +36,22 @@ class Judge:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
-        self._types = ctx.types.with_types(type_table.OTHERS)
-        self.decoder = Decoder(self._types)
+
+    @cached_property
+    def types(self) -> Types:
+        """Those of all kinds, read when the first object comes that is judged here."""
+        return type_table.complete(self.ctx.types)
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        return Decoder(self.types)
 
     def answer(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
         """What the server answers, and what happens to the store."""
         try:
             if request.verb == "get":
                 return Answer(200, preconditions.exists(stored, request))
-            return self._written(request, stored, kind).in_order(kind.type_name, self._types)
+            return self._written(request, stored, kind).in_order(kind.type_name, self.types)
         except errors.ApiError as error:
             return Answer(error.code, status.failure(error), warn.headers(error.warnings))
 
@@ -90,8 +99,10 @@ class Judge:
         if kind.counts_generation:
             metadata["generation"] = 1
         if kind.has_status and kind.kind not in KEEPS_STATUS:
-            _drop_status(obj)
-        _raise_if_any(list(meta.on_create(metadata, self.ctx)), obj, kind)
+            _drop_status(obj, kind, self.types)
+        schema_strategies.prepare(obj, request)
+        form = _any_name if kind.any_name else validation.dns_subdomain
+        _raise_if_any([*meta.on_create(metadata, self.ctx, form), *meta.path_segments(metadata)], obj, kind)
         if request.reviewers is not None:
             reviewers.confirmed(request, reviewers.finished(self.printed(obj, kind)), None, warnings)
         if preconditions.sets_version(obj) and not options.is_dry_run(request):
@@ -152,8 +163,9 @@ class Judge:
         preconditions.for_delete(wanted.get("preconditions"), old, request, kind.kind)
         warnings = warn.headers(reviewers.deleted(request, (old,), wanted))
         dry_run = bool(wanted.get(DRY_RUN))
-        if old["metadata"].get("finalizers"):
-            obj = _terminating(old, request, kind)
+        held = deletion.with_finalizers(old["metadata"], wanted)
+        if held.get("finalizers"):
+            obj = _terminating({**old, "metadata": held}, request, kind)
             return Answer(200, obj, warnings, () if dry_run or obj == old else (Store(obj),))
         return Answer(200, _deleted(old, kind), warnings, () if dry_run else (Remove(),))
 
@@ -168,13 +180,16 @@ class Judge:
 
     def _read(self, body: Any, request: Request, kind: Kind) -> tuple[Object, list[str]]:
         obj, warnings, _ = self.decoder.read(body, kind.kind, kind.api_version, options.one(request, "fieldValidation"))
+        schema_strategies.default(obj)
         return obj, warnings
 
     def _applied(self, request: Request, old: Object | None, kind: Kind) -> tuple[Object, list[str]]:
         """What is stored, or nothing, with what is sent applied to it."""
         what = self._what(kind)
         applied = serverside.apply(old, request.body, _writer(request), options.is_forced(request), what)
-        return serverside.read(applied, old, self.decoder, what).value, serverside.complaints(request, self.ctx.version)
+        obj = serverside.read(applied, old, self.decoder, what).value
+        schema_strategies.default(obj)
+        return obj, serverside.complaints(request, self.ctx.version)
 
     def _note(self, obj: Object, live: Object | None, request: Request, kind: Kind) -> None:
         """Notes in metadata.managedFields who has set what."""
@@ -185,13 +200,13 @@ class Judge:
 
     def _what(self, kind: Kind) -> managed.Kind:
         reset = managed.POD_RESET if kind.has_status else {}
-        return managed.Kind(self._types, kind.kind, kind.api_version, kind.type_name, reset)
+        return managed.Kind(self.types, kind.kind, kind.api_version, kind.type_name, reset)
 
     def _patched(self, request: Request, old: Object, kind: Kind) -> tuple[Object, list[str]]:
         validation = options.one(request, "fieldValidation")
         version = self.ctx.version
-        patched = patch.result(request.patch_type, old, request.body, self._types, version, validation, type_name=kind.type_name)
-        value, complaints = patched.readable(old, self._types)
+        patched = patch.result(request.patch_type, old, request.body, self.types, version, validation, type_name=kind.type_name)
+        value, complaints = patched.readable(old, self.types)
         try:
             decoded = self.decoder.resolve(value, kind.kind, kind.api_version)
         except codec.DecodeError as error:
@@ -199,6 +214,7 @@ class Judge:
         complaints = [*complaints, *decoded.strict]
         if complaints and validation == "Strict":
             raise patched.undecodable("strict decoding error: " + ", ".join(complaints))
+        schema_strategies.default(decoded.value)
         return decoded.value, [] if validation == "Ignore" else complaints
 
     def _reviewed(self, obj: Object, old: Object | None, request: Request, kind: Kind, warnings: list[str]) -> Object:
@@ -209,7 +225,7 @@ class Judge:
 
     def printed(self, obj: Object, kind: Kind) -> Object:
         """An object as it is printed and stored."""
-        return codec.prune(obj, kind.type_name, self._types)
+        return codec.prune(obj, kind.type_name, self.types)
 
 
 class _OfKind:
@@ -226,7 +242,7 @@ class _OfKind:
         return list(self._judge.decoder.resolve(value, self._kind.kind, self._kind.api_version).strict)
 
     def default(self, obj: Object) -> None:
-        """The generic strategy fills in nothing."""
+        schema_strategies.default(obj)
 
     def printed(self, obj: Object, seen: codec.Seen) -> Object:
         return self._judge.printed(obj, self._kind)
@@ -269,7 +285,8 @@ def _raise_if_any(found: list[Any], obj: Object, kind: Kind) -> None:
 
 def _kept(obj: Object, old: Object, subresource: str, kind: Kind) -> Object:
     """What an update cannot change: the system's metadata, and the status or all but the status, by the subresource."""
-    if subresource == "status":
+    obj = schema_strategies.keep(obj, old, subresource)
+    if subresource in ("status", "approval"):
         kept = {**old, "metadata": obj["metadata"]}
         kept.pop("status", None)
         if "status" in obj:
@@ -289,17 +306,26 @@ def _kept(obj: Object, old: Object, subresource: str, kind: Kind) -> Object:
             metadata.setdefault(key, stored[key])
     if "deletionGracePeriodSeconds" in stored:
         metadata.setdefault("deletionGracePeriodSeconds", stored["deletionGracePeriodSeconds"])
-    if kind.counts_generation and subresource != "status" and _content(obj) != _content(old):
+    if kind.counts_generation and subresource != "status" and _content(obj, kind) != _content(old, kind):
         metadata["generation"] = stored.get("generation", 0) + 1
     return {**obj, "metadata": metadata}
 
 
-def _content(obj: Mapping[str, Any]) -> Object:
-    return {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+def _content(obj: Mapping[str, Any], kind: Kind) -> Object:
+    content = {key: value for key, value in obj.items() if key not in ("metadata", "status")}
+    return {**content, "labels": obj["metadata"].get("labels") or {}} if kind.counts_labels else content
 
 
-def _drop_status(obj: Object) -> None:
+def _any_name(text: str) -> tuple[str, ...]:
+    """The form of names of which only what a URL needs is asked."""
+    return ()
+
+
+def _drop_status(obj: Object, kind: Kind, types: Types) -> None:
+    """A new object has an empty status: of kinds that always print one, that is what they print."""
     obj.pop("status", None)
+    if not kind.numbered and "status" in types.fields(kind.type_name):
+        obj["status"] = codec.zero(kind.type_name, types).get("status", {})
 
 
 def _terminating(old: Object, request: Request, kind: Kind) -> Object:

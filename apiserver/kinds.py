@@ -3,61 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from functools import cache
 
-VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
-REVIEW = ("create",)
+from podstrat.apiserver.kind import REVIEW, VERBS, Kind, Version
+from podstrat.apiserver.schema_kinds import SCHEMA_KINDS
 
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind in one group and version."""
-
-    group: str
-    version: str
-    plural: str
-    kind: str
-    namespaced: bool = True
-    short_names: tuple[str, ...] = ()
-    has_status: bool = False
-    """Whether the status is written through a subresource of its own."""
-    counts_generation: bool = False
-    """Whether the server counts changes of the spec in metadata.generation."""
-    keeps_generation: bool = False
-    """Whether metadata.generation is stored as it comes. Pods only come here without their strategy: then it is a webhook's."""
-    verbs: tuple[str, ...] = VERBS
-    categories: tuple[str, ...] = ()
-    subresources: tuple[tuple[str, str, tuple[str, ...]], ...] = field(default=())
-    """Others than status: name, kind (with group and version, if they are not the resource's own), verbs."""
-
-    @property
-    def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
-
-    @property
-    def singular(self) -> str:
-        return self.kind.lower()
-
-    @property
-    def list_kind(self) -> str:
-        return f"{self.kind}List"
-
-    @property
-    def type_name(self) -> str:
-        """The name in the engine's table of types."""
-        group = self.group.partition(".")[0]
-        return f"{group}.{self.kind}" if group else self.kind
-
-    @property
-    def stored(self) -> bool:
-        """Whether objects of it are kept: a review is only answered."""
-        return self.verbs != REVIEW
-
-    @property
-    def qualified(self) -> str:
-        """The resource as error messages name it: ``leases.coordination.k8s.io``."""
-        return f"{self.plural}.{self.group}" if self.group else self.plural
-
+__all__ = [
+    "ALLOCATION",
+    "BINDING",
+    "BUDGET",
+    "BY_KIND",
+    "BY_PATH",
+    "BY_QUALIFIED",
+    "KINDS",
+    "NAMESPACE",
+    "POD",
+    "POLICIES",
+    "SERVICE",
+    "STORED",
+    "WORKLOADS",
+    "Kind",
+    "Version",
+    "groups",
+    "groups_of_release",
+    "of_release",
+    "paths_of_release",
+]
 
 POD = Kind(
     "",
@@ -130,6 +101,7 @@ POLICIES: tuple[Kind, ...] = tuple(
         has_status=kind == "ValidatingAdmissionPolicy",
         counts_generation=True,
         categories=_API_EXTENSIONS,
+        since=(1, 36) if kind.startswith("Mutating") else (1, 34),
     )
     for plural, kind in (
         ("mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
@@ -152,14 +124,23 @@ KINDS: tuple[Kind, ...] = (
     Kind("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", short_names=("pvc",), has_status=True),
     Kind("", "v1", "resourcequotas", "ResourceQuota", short_names=("quota",), has_status=True),
     Kind("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", namespaced=False),
-    Kind("", "v1", "serviceaccounts", "ServiceAccount", short_names=("sa",)),
+    Kind(
+        "",
+        "v1",
+        "serviceaccounts",
+        "ServiceAccount",
+        short_names=("sa",),
+        subresources=(("token", "authentication.k8s.io/v1 TokenRequest", ("create",)),),
+    ),
     SERVICE,
     *WORKLOADS,
     Kind("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", short_names=("netpol",), counts_generation=True),
-    Kind("rbac.authorization.k8s.io", "v1", "roles", "Role"),
-    Kind("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"),
-    Kind("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False),
-    Kind("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", namespaced=False),
+    *(
+        Kind(
+            "rbac.authorization.k8s.io", "v1", f"{kind.lower()}s", kind, namespaced=not kind.startswith("Cluster"), any_name=True
+        )
+        for kind in ("Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding")
+    ),
     Kind(
         "scheduling.k8s.io",
         "v1",
@@ -203,12 +184,15 @@ KINDS: tuple[Kind, ...] = (
         short_names=("crd", "crds"),
         has_status=True,
         categories=_API_EXTENSIONS,
+        numbered=False,
     ),
     Kind("authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", namespaced=False, verbs=REVIEW),
     Kind("authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", namespaced=False, verbs=REVIEW),
+    *SCHEMA_KINDS,
 )
+"""Every kind of every release."""
 
-STORED: tuple[Kind, ...] = (*(kind for kind in KINDS if kind.stored), ALLOCATION)
+STORED: tuple[Kind, ...] = (*(kind for kind in KINDS if kind.stored and not kind.stored_as), ALLOCATION)
 """The kinds whose objects are kept."""
 BY_PATH: dict[tuple[str, str, str], Kind] = {(each.group, each.version, each.plural): each for each in KINDS}
 """The kind behind a path: group, version, plural."""
@@ -216,6 +200,24 @@ BY_QUALIFIED: dict[str, Kind] = {each.qualified: each for each in KINDS}
 """The kind of a resource as messages name it."""
 BY_KIND: dict[tuple[str, str], Kind] = {(each.api_version, each.kind): each for each in KINDS}
 """The kind that an object calls itself: apiVersion, kind."""
+
+
+@cache
+def of_release(version: Version) -> tuple[Kind, ...]:
+    """The kinds that a release serves."""
+    return tuple(served for kind in KINDS if (served := kind.in_release(version)) is not None)
+
+
+@cache
+def paths_of_release(version: Version) -> dict[tuple[str, str, str], Kind]:
+    """The kinds that a release serves, by group, version and plural."""
+    return {(each.group, each.version, each.plural): each for each in of_release(version)}
+
+
+@cache
+def groups_of_release(version: Version) -> dict[str, tuple[str, ...]]:
+    """The groups that a release serves, with their versions."""
+    return groups(of_release(version))
 
 
 def groups(kinds: Sequence[Kind] = KINDS) -> dict[str, tuple[str, ...]]:

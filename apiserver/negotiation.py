@@ -24,9 +24,10 @@ BODY_LIMIT = 3 * 1024 * 1024
 Object = dict[str, Any]
 
 
-def read(content_type: str, body: bytes, engine: Engine) -> Any:
+def read(content_type: str, body: bytes, engine: Engine, numbered: bool = True) -> Any:
     """The body of a write: JSON as the very bytes, another encoding to be parsed when the body is decoded.
 
+    Of kinds that are not ``numbered`` nothing is read in protobuf: their field numbers are not known.
     Upstream: NegotiateInputSerializer
     """
     media = media_type.parse(content_type) if content_type else JSON
@@ -34,15 +35,15 @@ def read(content_type: str, body: bytes, engine: Engine) -> Any:
         return body
     if media == YAML:
         return YamlBody(body)
-    if media == PROTOBUF:
+    if media == PROTOBUF and numbered:
         return ProtobufBody(body, engine.context.types)
-    raise media_types.unsupported((JSON, YAML, PROTOBUF), engine.gates)
+    raise media_types.unsupported((JSON, YAML, PROTOBUF) if numbered else (JSON, YAML), engine.gates)
 
 
-def read_late(content_type: str, body: bytes, engine: Engine) -> Any:
+def read_late(content_type: str, body: bytes, engine: Engine, numbered: bool = True) -> Any:
     """The same of an update, whose options are judged before its content type."""
     try:
-        return read(content_type, body, engine)
+        return read(content_type, body, engine, numbered)
     except errors.UnsupportedMediaType as error:
         return UnsupportedBody(body, error)
 

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from functools import lru_cache
 
 from podstrat.apiserver import subresources
 from podstrat.apiserver.calls import Target
+from podstrat.apiserver.custom_kinds import CustomKind
 from podstrat.apiserver.kinds import BY_PATH, NAMESPACE, Kind
 
-_SUBRESOURCES = {kind: {each.name: each.verbs for each in subresources.of(kind)} for kind in BY_PATH.values()}
 _COLLECTION = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 _OBJECT = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _SUBRESOURCE = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch"}
 
 
 Find = Callable[[str, str, str], Kind | None]
-"""The kind of a custom resource by group, version and plural."""
+"""The kind that is served, by group, version and plural."""
 
 
-def _no_kind(group: str, version: str, plural: str) -> None:
-    return None
+def _find(group: str, version: str, plural: str) -> Kind | None:
+    """The kinds of the newest release, without custom resources."""
+    return BY_PATH.get((group, version, plural))
 
 
-def target(group: str, version: str, rest: str, custom: Find = _no_kind) -> Target | None:
+def target(group: str, version: str, rest: str, find: Find = _find) -> Target | None:
     """The target of the path below a group and version; None if it is not served.
 
         pods                                 of all namespaces
@@ -42,18 +44,24 @@ def target(group: str, version: str, rest: str, custom: Find = _no_kind) -> Targ
     namespace = ""
     if parts[0] == NAMESPACE.plural and len(parts) > 2 and parts[2] not in _own_parts(group):
         _, namespace, *parts = parts
-    kind = BY_PATH.get((group, version, parts[0])) or custom(group, version, parts[0])
+    kind = find(group, version, parts[0])
     if kind is None or len(parts) > 3 or not _fits(kind, namespace, len(parts) > 1):
         return None
     _, name, subresource = (*parts, "", "")[:3]
-    if subresource and (watch or (not is_custom(kind) and subresource not in _SUBRESOURCES[kind])):
+    if subresource and (watch or (not is_custom(kind) and subresource not in _subresources(kind))):
         return None
     return Target(kind, namespace, name, subresource, watch)
 
 
 def is_custom(kind: Kind) -> bool:
     """Whether a kind is that of a custom resource, which answers for its subresources itself."""
-    return kind not in _SUBRESOURCES
+    return isinstance(kind, CustomKind)
+
+
+@lru_cache(maxsize=512)
+def _subresources(kind: Kind) -> dict[str, tuple[str, ...]]:
+    """The verbs of the subresources of a kind, by name."""
+    return {each.name: each.verbs for each in subresources.of(kind)}
 
 
 def allows(target: Target, method: str) -> bool:
@@ -64,7 +72,7 @@ def allows(target: Target, method: str) -> bool:
     if target.watch:
         return method == "GET" and "watch" in kind.verbs
     if target.subresource:
-        return _SUBRESOURCE.get(method) in _SUBRESOURCES[kind][target.subresource]
+        return _SUBRESOURCE.get(method) in _subresources(kind)[target.subresource]
     if target.name:
         return _OBJECT.get(method) in kind.verbs
     # Across all namespaces a collection can only be listed and watched.
@@ -74,7 +82,7 @@ def allows(target: Target, method: str) -> bool:
 
 def _own_parts(group: str) -> Container[str]:
     """Subresources of the namespace itself, which are not resources in it."""
-    return () if group else _SUBRESOURCES[NAMESPACE]
+    return () if group else _subresources(NAMESPACE)
 
 
 def _fits(kind: Kind, namespace: str, named: bool) -> bool:

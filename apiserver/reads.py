@@ -63,8 +63,8 @@ class Reads:
         return self._representation.convert(Reply(200, self.page(call, options), warnings), call)
 
     def _view(self, kind: Kind) -> lists.View | None:
-        """How stored objects of a kind are shown; None for all but custom resources, which have several versions."""
-        return partial(self._custom.view, kind=kind) if isinstance(kind, CustomKind) else None
+        """How stored objects of a kind are shown; None where they are shown as they are stored."""
+        return partial(self._strategies.view, kind=kind) if isinstance(kind, CustomKind) or kind.stored_as else None
 
     def options(self, call: Call) -> Options:
         """The ListOptions of a call."""

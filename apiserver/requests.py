@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from podstrat.apiserver import negotiation
-from podstrat.apiserver.calls import Call
+from podstrat.apiserver import negotiation, subresources
+from podstrat.apiserver.calls import Call, Target
 from podstrat.apiserver.custom_kinds import CustomKind
 from podstrat.apiserver.kinds import BUDGET, NAMESPACE, POD
 from podstrat.apiserver.listing.selectors import label_selector_of
@@ -35,6 +35,14 @@ def new_suffix() -> str:
     return "".join(random.choices(SUFFIX_LETTERS, k=5))
 
 
+def _is_numbered(target: Target) -> bool:
+    """Whether the field numbers of what is sent to a target are known."""
+    if not target.subresource:
+        return target.kind.numbered
+    sent = next((each for each in subresources.of(target.kind) if each.name == target.subresource), None)
+    return sent is None or ((sent.group, sent.kind) != ("authentication.k8s.io", "TokenRequest") and target.kind.numbered)
+
+
 class Requests:
     """Builds the requests of one server."""
 
@@ -53,8 +61,10 @@ class Requests:
             accepted = media_types.CUSTOM_PATCHES if custom else media_types.PATCHES
             patch_type, body = negotiation.patch(call.content_type, call.body, self._engine.gates, accepted)
         elif verb == "update":
-            body = negotiation.read_late(call.content_type, call.body, self._engine)
-        elif verb == "create" or (verb == "delete" and call.body):
+            body = negotiation.read_late(call.content_type, call.body, self._engine, _is_numbered(target))
+        elif verb == "create":
+            body = negotiation.read(call.content_type, call.body, self._engine, _is_numbered(target))
+        elif verb == "delete" and call.body:
             body = negotiation.read(call.content_type, call.body, self._engine)
         return Request(
             verb,

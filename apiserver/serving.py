@@ -95,7 +95,9 @@ class Application(gunicorn.app.base.BaseApplication):
     def load(self) -> Any:
         """In the worker: opens the store and makes the WSGI application."""
         self._api = api(self.settings)
-        authenticator = Authenticator(self.settings.tokens, not self.settings.tokens and self.settings.host in LOOPBACK)
+        tokens, open_to_all = self.settings.tokens, not self.settings.tokens and self.settings.host in LOOPBACK
+        authenticator = Authenticator(tokens, open_to_all, self._api.service_account)
+        self._api.reviews.authenticator = authenticator
         return Http(self._api, authenticator, _certificate_user, Measures(), self.settings.allow_faults).app()
 
     def _worker_is_ready(self, worker: Any) -> None:
@@ -146,6 +148,7 @@ def api(settings: Settings) -> Api:
             admission=admission,
             ranges=settings.service_ranges,
             controllers=settings.controllers,
+            key_folder=settings.data_dir and settings.tls_folder,
         )
     except ValueError as error:
         raise StartError(f"admission: {error}") from None

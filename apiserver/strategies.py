@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from podstrat.apiserver import conversions
 from podstrat.apiserver.custom_kinds import CustomKind
 from podstrat.apiserver.custom_resources import CustomResources
 from podstrat.apiserver.generic_objects import Judge
@@ -13,9 +14,11 @@ from podstrat.strategy import errors, options, status
 from podstrat.strategy.admission import namespace_lifecycle
 from podstrat.strategy.admission.world import NAMESPACE
 from podstrat.strategy.api import key_order
+from podstrat.strategy.decoding import codec
 from podstrat.strategy.engine import Engine
 from podstrat.strategy.kinds import BY_RESOURCE
 from podstrat.strategy.request import Answer, Request
+from podstrat.strategy.request import Store as StoreObject
 
 Object = dict[str, Any]
 
@@ -36,7 +39,36 @@ class Strategies:
             return self._answer_custom(request, stored, kind)
         if self._has_rules(kind):
             return self.engine.answer(request, stored)
+        if kind.stored_as:
+            return self._answer_converted(request, stored, kind)
         return self._answer_generic(request, stored, kind)
+
+    def _answer_converted(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
+        """The answer about an object that is stored as another kind."""
+        before = None if stored is None else self.view(stored, kind)
+        answer = self._answer_generic(request, before, kind)
+        effects = tuple(
+            StoreObject(self.stored(conversions.kept(each.pod, kind, stored), conversions.stored_kind(kind)))
+            if isinstance(each, StoreObject)
+            else each
+            for each in answer.effects
+        )
+        return answer._replace(effects=effects)
+
+    def view(self, obj: Object, kind: Kind) -> Object:
+        """A stored object as it is shown as an object of a kind."""
+        if isinstance(kind, CustomKind):
+            return self._custom.view(obj, kind)
+        return self._generic.stored(conversions.shown(obj, kind), kind) if kind.stored_as else obj
+
+    def read(self, request: Request, kind: str, api_version: str) -> tuple[Object, list[str]]:
+        """A body that is only answered, not stored: the object, and warnings."""
+        validation = options.one(request, "fieldValidation")
+        return self._generic.decoder.read(request.body, kind, api_version, validation)[:2]
+
+    def printed(self, obj: Object, type_name: str) -> Object:
+        """An object as it is printed, by the name of its type."""
+        return key_order.ordered(codec.prune(obj, type_name, self._generic.types), type_name, self._generic.types)
 
     def _answer_custom(self, request: Request, stored: Object | None, kind: CustomKind) -> Answer:
         """Of the admission plugins only NamespaceLifecycle sees custom objects."""
@@ -72,8 +104,9 @@ class Strategies:
         if isinstance(kind, CustomKind):
             return obj
         own = kind.qualified in BY_RESOURCE
-        stored = self.engine.stored(obj, kind.qualified) if own else self._generic.stored(obj, kind)
-        return key_order.ordered(stored, kind.type_name, self.engine.context.types)
+        if not own:
+            return key_order.ordered(self._generic.stored(obj, kind), kind.type_name, self._generic.types)
+        return key_order.ordered(self.engine.stored(obj, kind.qualified), kind.type_name, self.engine.context.types)
 
     def _has_rules(self, kind: Kind) -> bool:
         return kind.qualified in BY_RESOURCE and (kind is not POD or self._pod_strategy)

@@ -1,9 +1,15 @@
-"""The types of every served kind: the engine's table and those it lacks."""
+"""The types of every served kind: the engine's table and those it lacks.
+
+Types of kinds without rules are read from apiserver/others when the first object of such a kind comes.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from podstrat.apiserver import cluster_types
 from podstrat.strategy.api.types import Field, Types
@@ -65,7 +71,29 @@ WEBHOOKS: Final[dict[str, dict[str, str]]] = {
 }
 
 OTHERS: Final[dict[str, dict[str, str]]] = {**WEBHOOKS, **cluster_types.TYPES}
-"""All that the engine's table does not have."""
+"""Those that the engine's table does not have, and whose field numbers are known."""
+FOLDER: Final = Path(__file__).with_name("others")
+
+
+class Published(NamedTuple):
+    """The types of the kinds that are kept by their published schema, of one release."""
+
+    types: Mapping[str, dict[str, str]]
+    lists: Mapping[str, dict[str, str]]
+    """How their lists merge."""
+
+
+@cache
+def published(release: str) -> Published:
+    """Every caller gets the same tables."""
+    found = json.loads((FOLDER / f"types-{release}.json").read_bytes())
+    return Published(found["types"], found["lists"])
+
+
+def complete(types: Types) -> Types:
+    """The engine's types with all others of their release."""
+    others = published(types.release)
+    return types.with_types({**OTHERS, **others.types}, others.lists)
 
 
 def fields(types: Types, type_name: str) -> dict[str, Field]:

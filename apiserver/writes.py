@@ -127,9 +127,9 @@ class Writes:
             # The answer to a delete has the resourceVersion of the DELETED event; an update that removes keeps the old one.
             shown = write.kind is target.kind and (write.obj is not None or request.verb == "delete")
             if answers_object and shown:
-                body = self._custom.view(committed.obj, target.kind)
+                body = self._strategies.view(committed.obj, target.kind)
             elif answer.view is not None and write.obj is not None:
-                body = answer.view(self._custom.view(committed.obj, target.kind))
+                body = answer.view(self._strategies.view(committed.obj, target.kind))
         self._controllers.after(writes)
         if target.kind is DEFINITION:
             self.definitions.settle(call.deadline)

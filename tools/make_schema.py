@@ -35,6 +35,9 @@ LIST_TYPE, MAP_TYPE, KEYS = "x-kubernetes-list-type", "x-kubernetes-map-type", "
 STRATEGY = "x-kubernetes-patch-strategy"
 Schemas = dict[str, dict[str, Any]]
 
+_OWN_SERVERS = ("apiextensions-apiserver", "kube-aggregator")
+"""Repositories whose types have the group in another place of their names."""
+
 
 def main() -> None:
     for release in types.RELEASES:
@@ -50,9 +53,9 @@ def text(release: str) -> str:
     schemas: Schemas = {}
     for source in (f"openapi-pod-{release}", f"openapi-extra-{release}", f"openapi-apiextensions-{release}"):
         published = json.loads(gzip.decompress((SOURCES / f"{source}.json.gz").read_bytes()))
-        schemas.update({_name(key): schema for key, schema in published.items()})
+        schemas.update({name_of(key): schema for key, schema in published.items()})
     policies = json.loads((SOURCES / "openapi-policies.json").read_text())
-    schemas.update({_name(key): schema for key, schema in policies.items()})
+    schemas.update({name_of(key): schema for key, schema in policies.items()})
     made = {name: row(name, schemas) for name in sorted(schemas) if "properties" in schemas[name]}
     check(made.keys(), schemas, types.load(release))
     lines = (f"{json.dumps(name)}: {json.dumps(said)}" for name, said in made.items() if said)
@@ -79,7 +82,7 @@ def _word(place: str, member: dict[str, Any], schemas: Schemas) -> str:
         return "set"
     if kind != "map":
         raise ValueError(f"{place}: the source says something new: {kind}")
-    items = schemas[_reference(member["items"])]["properties"]
+    items = schemas[reference(member["items"])]["properties"]
     return " ".join(["map", *(_key(name, items[name]) for name in member[KEYS])])
 
 
@@ -96,20 +99,22 @@ def check(names: Any, schemas: Schemas, table: types.Types) -> None:
             raise ValueError(f"{name}: the sources differ in {sorted(published ^ declared)}")
 
 
-def _reference(schema: dict[str, Any]) -> str:
+def reference(schema: dict[str, Any]) -> str:
     """The type that a schema refers to: at once, or as the only member of allOf, where it has a default."""
     if len(schema.get("allOf", ())) == 1:
         schema = schema["allOf"][0]
     reference: str = schema.get("$ref", "")
-    return _name(reference.rpartition("/")[2])
+    return name_of(reference.rpartition("/")[2])
 
 
-def _name(key: str) -> str:
+def name_of(key: str) -> str:
     """The name of a published type in the types table: those of groups other than core carry the group's first word."""
     *package, name = key.split(".")
     group = package[3] if package[:3] == ["io", "k8s", "api"] else "core"
-    if package[2] == "apiextensions-apiserver":
-        group = "apiextensions"
+    if package[2] in _OWN_SERVERS:
+        group = package[5]
+    if package[-1] == "v2":
+        group = f"{group}.v2"
     # The types that a Job borrows from scheduling.k8s.io/v1alpha3 stand in the table without a group.
     return name if group == "core" or package[-1] == "v1alpha3" else f"{group}.{name}"
 

@@ -57,6 +57,9 @@ def _seen_as(hook: Hook, attributes: Attributes) -> Iterator[tuple[Triple, Tripl
     yield resource, attributes.kind
     if hook.equivalent:
         for other in KINDS:
+            # Objects of built-in kinds that have a second version are not converted for webhooks.
+            if other.stored_as or other.group == "autoscaling":
+                continue
             if (other.group, other.plural) == (resource.group, resource.name) and other.version != resource.version:
                 yield resource._replace(version=other.version), attributes.kind._replace(version=other.version)
 

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from podstrat.apiserver.custom_kinds import CustomKind
 from podstrat.apiserver.deadline import NEVER, Deadline
 from podstrat.apiserver.kinds import Kind
 from podstrat.apiserver.listing.continue_token import LATEST, Continue
@@ -103,11 +104,12 @@ def page(
     deadline: Deadline = NEVER,
     view: View | None = None,
 ) -> Object:
-    """The list object that answers a request. In it, the objects do not say their kind, except those of custom resources, which
-    ``view`` shows.
+    """The list object that answers a request. In it, the objects do not say their kind, except those of custom resources.
+
+    ``view`` shows objects of kinds that are not shown as they are stored.
     """
     found = entries(store, kind, namespace, options, patience=patience, deadline=deadline, view=view)
-    if view is not None:
+    if isinstance(kind, CustomKind):
         metadata = {"continue": "", **found.metadata}
         items = [entry.obj for entry in found.entries]
         return {"apiVersion": kind.api_version, "items": items, "kind": kind.list_kind, "metadata": metadata}

@@ -344,6 +344,14 @@ def _event_source(obj: Object) -> str:
     return str((obj.get("source") or {}).get("component") or obj.get("reportingComponent") or "")
 
 
+def _succeeded(obj: Object) -> str:
+    return str((obj.get("status") or {}).get("succeeded", 0))
+
+
+def _replicas(obj: Object) -> str:
+    return str((obj.get("status") or {}).get("replicas", 0))
+
+
 _NAME: Fields = {"metadata.name": _at("metadata", "name")}
 _META: Fields = {**_NAME, "metadata.namespace": _at("metadata", "namespace")}
 _POD: Fields = {
@@ -376,6 +384,24 @@ FIELDS: Mapping[tuple[str, str], Fields] = {
     ("", "namespaces"): {**_NAME, "status.phase": _at("status", "phase")},
     ("", "services"): {**_META, "spec.clusterIP": _at("spec", "clusterIP"), "spec.type": _at("spec", "type")},
     ("", "events"): _EVENT,
+    ("events.k8s.io", "events"): {
+        **{f"regarding.{name}": _at("regarding", name) for name in _REFERENCE},
+        "reason": _at("reason"),
+        "reportingController": _at("reportingController"),
+        "type": _at("type"),
+        **_META,
+    },
+    ("certificates.k8s.io", "certificatesigningrequests"): {**_NAME, "spec.signerName": _at("spec", "signerName")},
+    ("certificates.k8s.io", "clustertrustbundles"): {**_NAME, "spec.signerName": _at("spec", "signerName")},
+    ("certificates.k8s.io", "podcertificaterequests"): {
+        **_META,
+        "spec.signerName": _at("spec", "signerName"),
+        "spec.podName": _at("spec", "podName"),
+        "spec.nodeName": _at("spec", "nodeName"),
+    },
+    ("batch", "jobs"): {**_META, "status.successful": _succeeded},
+    ("apps", "replicasets"): {**_META, "status.replicas": _replicas},
+    ("", "replicationcontrollers"): {**_META, "status.replicas": _replicas},
     ("", "secrets"): {**_META, "type": _at("type")},
     ("resource.k8s.io", "resourceslices"): {
         **_NAME,

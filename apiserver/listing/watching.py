@@ -57,7 +57,7 @@ def watch(
     ``form`` names what ``convert`` and ``frame`` make: watchers of the same form share the texts of events, so there is one for
     each way to convert. ``blank`` is an object of the kind without any content, as the server prints it: bookmarks are made of
     it. With ``idle`` an empty chunk is yielded after that many seconds without an event, so that the transport can check that the
-    client is still connected. ``view`` shows stored objects of a custom resource in a version.
+    client is still connected. ``view`` shows objects of kinds that are not shown as they are stored.
     Upstream: Cacher.Watch, serveWatchHandler
     """
     start = version(options.resource_version)
@@ -95,7 +95,7 @@ class _View:
     form: str
     blank: Object
     view: lists.View | None = None
-    """Custom resources only: their texts are not shared, since they depend on the version and on the definition."""
+    """Texts of what it shows are not shared: they depend on the version, and of custom resources on the definition."""
     _first: bool = True
 
     def framed(self, type: str, obj: Object) -> bytes:

@@ -35,10 +35,7 @@ INLINED: Final = {
 NESTED: Final = {("admissionregistration.NamedRuleWithOperations", "Rule"): "RuleWithOperations"}
 """Those of them that are messages within another one."""
 
-_NO_NUMBERS: Final = ("apiextensions.k8s.io",)
-"""Groups whose field numbers are not known."""
-
-TYPES: Final = {(each.api_version, each.kind): each.type_name for each in KINDS if each.group not in _NO_NUMBERS} | {
+TYPES: Final = {(each.api_version, each.kind): each.type_name for each in KINDS if each.numbered} | {
     ("autoscaling/v1", "Scale"): "autoscaling.Scale",
     ("v1", "Binding"): "Binding",
     ("policy/v1", "Eviction"): "policy.Eviction",

@@ -23,19 +23,27 @@ BUILD: Final = "podstrat"
 
 # The order in which the server names the groups; others follow.
 _ORDER: Final = (
+    "apiregistration.k8s.io",
     "apps",
+    "events.k8s.io",
     "authentication.k8s.io",
     "authorization.k8s.io",
+    "autoscaling",
     "batch",
+    "certificates.k8s.io",
     "networking.k8s.io",
     "policy",
     "rbac.authorization.k8s.io",
+    "storage.k8s.io",
     "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
     "scheduling.k8s.io",
     "coordination.k8s.io",
     "node.k8s.io",
-    "apiextensions.k8s.io",
+    "discovery.k8s.io",
     "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "storagemigration.k8s.io",
 )
 _OTHER_PATHS: Final = ("/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/readyz", "/version")
 _MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -73,9 +81,9 @@ def api_resource_list(group: str, version: str, kinds: Kinds = KINDS) -> Object 
     return {**head, "groupVersion": _joined(group, version), "resources": resources}
 
 
-def aggregated_core() -> Object:
+def aggregated_core(kinds: Kinds = KINDS) -> Object:
     """``/api`` in one document: the core group with all its resources."""
-    return _aggregated([""], KINDS)
+    return _aggregated([""], kinds)
 
 
 def aggregated_groups(kinds: Kinds = KINDS) -> Object:
@@ -139,7 +147,7 @@ def _resources(kinds: Iterable[Kind]) -> Iterator[Object]:
             "verbs": list(kind.verbs),
         }
         _names(entry, kind)
-        if kind.stored:
+        if "create" in kind.verbs and kind.stored:
             entry["storageVersionHash"] = _storage_version_hash(kind)
         yield entry
         for each in subresources.of(kind):
@@ -169,7 +177,7 @@ def _resources_in_one(kinds: Iterable[Kind]) -> list[Object]:
     for kind in sorted(kinds, key=lambda each: each.plural):
         entry: Object = {
             "resource": kind.plural,
-            "responseKind": {"group": kind.group, "version": kind.version, "kind": kind.kind},
+            "responseKind": _response_kind(kind.group, kind.version, kind.kind, kind),
             "scope": "Namespaced" if kind.namespaced else "Cluster",
             "singularResource": kind.singular,
             "verbs": list(kind.verbs),
@@ -179,13 +187,20 @@ def _resources_in_one(kinds: Iterable[Kind]) -> list[Object]:
             entry["subresources"] = [
                 {
                     "subresource": each.name,
-                    "responseKind": {"group": each.group, "version": each.version, "kind": each.kind},
+                    "responseKind": _response_kind(each.group, each.version, each.kind, kind),
                     "verbs": list(each.verbs),
                 }
                 for each in parts
             ]
         found.append(entry)
     return found
+
+
+def _response_kind(group: str, version: str, name: str, kind: Kind) -> Object:
+    """Built-in kinds leave out the group and version that they stand in."""
+    if not isinstance(kind, CustomKind) and (group, version) == (kind.group, kind.version):
+        group = version = ""
+    return {"group": group, "version": version, "kind": name}
 
 
 def _names(entry: Object, kind: Kind) -> None:
@@ -198,8 +213,8 @@ def _names(entry: Object, kind: Kind) -> None:
 
 def _storage_version_hash(kind: Kind) -> str:
     """Upstream: StorageVersionHash"""
-    version = kind.storage_version if isinstance(kind, CustomKind) else kind.version
-    stored_as = f"{kind.group}/{version}/{kind.kind}"
+    version = kind.storage_version if isinstance(kind, CustomKind) else kind.stored_as.rpartition("/")[2] or kind.version
+    stored_as = f"{kind.storage[0]}/{version}/{kind.kind}"
     return base64.b64encode(hashlib.sha256(stored_as.encode()).digest()[:8]).decode()
 
 

@@ -51,7 +51,8 @@ class Documents:
         if path.startswith("/openapi/"):
             return self._schema(path.strip("/").split("/")[1:])
         if aggregated:
-            body = discovery.aggregated_core() if path == "/api" else discovery.aggregated_groups(self._custom.served())
+            made = discovery.aggregated_core if path == "/api" else discovery.aggregated_groups
+            body = made(self._custom.served())
             return Document(_text(body), f"{negotiation.JSON};g={AGGREGATED};v=v2;as=APIGroupDiscoveryList")
         found = self._discovered(path.strip("/").split("/"))
         return None if found is None else Document(_text(found), negotiation.JSON)
@@ -85,7 +86,7 @@ class Documents:
             case ["apis"]:
                 return discovery.api_group_list(kinds)
             case ["api", version]:
-                return discovery.api_resource_list("", version)
+                return discovery.api_resource_list("", version, kinds)
             case ["apis", group]:
                 return discovery.api_group(group, kinds)
             case ["apis", group, version]:

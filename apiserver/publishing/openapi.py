@@ -10,8 +10,9 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from podstrat.apiserver import subresources
-from podstrat.apiserver.kinds import KINDS, groups
+from podstrat.apiserver.kinds import groups_of_release, of_release
 from podstrat.apiserver.publishing import operations, schemas
+from podstrat.strategy.api import types
 
 CONTENT_TYPE: Final = "application/json"
 # Types that are sent or answered besides the kinds themselves.
@@ -37,7 +38,8 @@ def index(release: str, custom: Mapping[tuple[str, str], Document] = MappingProx
 @cache
 def _own(release: str) -> dict[tuple[str, str], Document]:
     """The documents of the kinds of the table."""
-    named = [(group, version) for group, versions in groups().items() for version in versions]
+    served = groups_of_release(types.version(release))
+    named = [(group, version) for group, versions in served.items() for version in versions]
     made = {each: document(release, *each) for each in named}
     return {each: found for each, found in made.items() if found is not None}
 
@@ -45,7 +47,7 @@ def _own(release: str) -> dict[tuple[str, str], Document]:
 @lru_cache(maxsize=256)
 def document(release: str, group: str, version: str) -> Document | None:
     """``/openapi/v3/api/v1`` and ``/openapi/v3/apis/GROUP/VERSION``; None if there is no such version."""
-    kinds = [each for each in KINDS if (each.group, each.version) == (group, version)]
+    kinds = [each for each in of_release(types.version(release)) if (each.group, each.version) == (group, version)]
     if not kinds:
         return None
     known = schemas.load(release)

@@ -1,4 +1,4 @@
-"""OpenAPI schemas: those of pods as kube-apiserver publishes them, the others generated from the types table."""
+"""OpenAPI schemas: of pods and of kinds without rules as kube-apiserver publishes them, others made from the types table."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ _PREFIX: Final = "#/components/schemas/"
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
 _GVK: Final = "x-kubernetes-group-version-kind"
 
+# Groups whose types are in the repository of a server of their own.
+_OWN_SERVERS: Final = {"apiextensions": "apiextensions-apiserver", "apiregistration": "kube-aggregator"}
 # Types that are not in the schemas of pods and are not of the core group, though their names do not say so.
 _ELSEWHERE: Final = {
     "Condition": f"{_META}.Condition",
+    "GroupResource": f"{_META}.GroupResource",
     "FieldSelectorRequirement": f"{_META}.FieldSelectorRequirement",
     "JSONSchemaProps": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps",
     "MicroTime": f"{_META}.MicroTime",
@@ -52,16 +55,18 @@ class Schemas:
 
     def __init__(self, release: str) -> None:
         self._types = types.load(release)
-        self._published: dict[str, Schema] = json.loads(gzip.decompress((_PUBLISHED / f"openapi-{release}.json.gz").read_bytes()))
-        self._names = {name.rpartition(".")[2]: name for name in self._published}
+        self._others = type_table.complete(self._types)
+        of_pods = _read(_PUBLISHED / f"openapi-{release}.json.gz")
+        self._published: dict[str, Schema] = {**_read(type_table.FOLDER / f"openapi-{release}.json.gz"), **of_pods}
+        self._names = {name.rpartition(".")[2]: name for name in of_pods}
 
     def name(self, type_name: str) -> str:
         """What a type is called in the documents: ``io.k8s.api.core.v1.Pod``."""
         group, _, short = type_name.rpartition(".")
-        if group == "apiextensions":
-            return f"io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.{short}"
+        if group in _OWN_SERVERS:
+            return f"io.k8s.{_OWN_SERVERS[group]}.pkg.apis.{group}.v1.{short}"
         if group:
-            return f"io.k8s.api.{group}.v1.{short}"
+            return f"io.k8s.api.{group}.{short}" if group.endswith(".v2") else f"io.k8s.api.{group}.v1.{short}"
         return self._names.get(short) or _ELSEWHERE.get(short) or f"io.k8s.api.core.v1.{short}"
 
     def ref(self, type_name: str) -> Schema:
@@ -82,8 +87,8 @@ class Schemas:
 
     def _by_name(self) -> dict[str, str]:
         """The name in the types table of every schema."""
-        return {self.name(each): each for each in (*self._types, *type_table.OTHERS, *_OWN_FORM)} | {
-            name: name.rpartition(".")[2] for name in self._published if name.rpartition(".")[2] not in self._types
+        return {self.name(each): each for each in (*self._others, *_OWN_FORM)} | {
+            name: short for short, name in self._names.items() if short not in self._types
         }
 
     def _schema(self, name: str, type_name: str) -> Schema:
@@ -91,7 +96,7 @@ class Schemas:
         return descriptions.described(schema, type_name)
 
     def _made(self, type_name: str) -> Schema:
-        fields = type_table.fields(self._types, type_name)
+        fields = self._others.fields(type_name)
         schema: Schema = {"type": "object", "properties": {name: self._property(each) for name, each in sorted(fields.items())}}
         if required := [name for name, each in sorted(fields.items()) if _is_required(each)]:
             schema["required"] = required
@@ -135,6 +140,11 @@ class Schemas:
             "required": ["items"],
         }
         return with_kind(schema, kind.group, kind.version, kind.list_kind)
+
+
+def _read(path: Path) -> dict[str, Schema]:
+    found: dict[str, Schema] = json.loads(gzip.decompress(path.read_bytes()))
+    return found
 
 
 @cache

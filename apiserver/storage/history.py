@@ -233,6 +233,6 @@ class History:
 
 def _scopes(event: Event) -> tuple[Scope, ...]:
     """The scopes that an event belongs to. Those who follow another namespace are not woken by it."""
-    resource = (event.kind.group, event.kind.plural)
+    resource = event.kind.storage
     namespace = event.obj["metadata"].get("namespace")
     return ((resource, namespace), (resource, ""), None) if namespace else ((resource, ""), None)

@@ -134,7 +134,7 @@ class Store:
 
     def __init__(self, journal: Journal | None, history: int = HISTORY, kinds: Sequence[Kind] = STORED) -> None:
         self._journal = journal
-        self._kinds = {(kind.group, kind.plural): kind for kind in kinds if kind.stored}
+        self._kinds = {kind.storage: kind for kind in kinds if kind.stored and not kind.stored_as}
         self._writing = threading.Lock()
         """Held by a writer while the journal writes. Readers never wait for it."""
         self._closed = False
@@ -169,8 +169,8 @@ class Store:
         found: dict[tuple[str, str], builtins.list[tuple[str, Entry]]] = {resource: [] for resource in self._kinds}
         if self._journal is not None:
             for kind in _custom(self._journal.objects()):
-                self._kinds[kind.group, kind.plural] = kind
-                found[kind.group, kind.plural] = []
+                self._kinds[kind.storage] = kind
+                found[kind.storage] = []
             for place, version, obj in self._journal.objects():
                 found[self._served(place)].append((key(place.namespace, place.name), Entry(stamped(obj, version), version)))
             self._baseline = {place: obj for place, obj in self._journal.baseline() if self._served(place)}
@@ -193,7 +193,7 @@ class Store:
 
     def serve(self, kind: Kind) -> None:
         """Makes room for the objects of a custom resource; those that are there stay."""
-        resource = (kind.group, kind.plural)
+        resource = kind.storage
         with self._writing:
             if resource not in self._shelves:
                 self._shelves = {**self._shelves, resource: _Shelf()}
@@ -209,14 +209,14 @@ class Store:
         return "the store is closed" if self._closed else self._fault
 
     def get(self, kind: Kind, namespace: str, name: str) -> Entry | None:
-        return self._shelves[kind.group, kind.plural].by_key.get(key(namespace, name))
+        return self._shelves[kind.storage].by_key.get(key(namespace, name))
 
     def list(self, kind: Kind, namespace: str | None = None, at: int | None = None) -> tuple[builtins.list[Entry], int]:
         """The objects of a kind, of one namespace or of all, at one moment; and the version of that moment.
 
         ``at`` is a version of the past; Compacted is raised when the log no longer reaches back to it.
         """
-        shelf = self._shelves[kind.group, kind.plural]
+        shelf = self._shelves[kind.storage]
         with self._history.lock:
             entries, version = shelf.entries(namespace), self._history.version
             if at is None or at >= version:
@@ -235,7 +235,7 @@ class Store:
 
         ``limit`` is how many events may wait to be read before the subscriber is cut off.
         """
-        scope = None if kind is None else ((kind.group, kind.plural), namespace)
+        scope = None if kind is None else (kind.storage, namespace)
         return self._history.subscribe(from_version, scope, limit)
 
     def watchers(self) -> int:
@@ -303,7 +303,7 @@ class Store:
     def _apply(self, events: Sequence[Event]) -> None:
         with self._history.lock:
             for event in events:
-                shelf = self._shelves[event.kind.group, event.kind.plural]
+                shelf = self._shelves[event.kind.storage]
                 if event.type == DELETED:
                     shelf.remove(key_of(event.obj))
                 else:
@@ -326,7 +326,7 @@ class Store:
 
     def _way_back(self) -> Iterator[Write]:
         there = {
-            Place(kind.group, kind.plural, entry.obj["metadata"].get("namespace", ""), entry.obj["metadata"]["name"]): entry
+            Place(*kind.storage, entry.obj["metadata"].get("namespace", ""), entry.obj["metadata"]["name"]): entry
             for kind in self.kinds
             for entry in self.list(kind)[0]
         }
@@ -361,7 +361,7 @@ def _custom(objects: Iterable[tuple[Place, int, Object]]) -> builtins.list[Kind]
 
 
 def _place(write: Write) -> Place:
-    return Place(write.kind.group, write.kind.plural, write.namespace, write.name)
+    return Place(*write.kind.storage, write.namespace, write.name)
 
 
 def _event(write: Write, entry: Entry | None, version: int) -> Event:
@@ -380,7 +380,7 @@ def _undone(entries: list[Entry], later: Iterable[Event], kind: Kind, namespace:
     """What the entries were before some later events."""
     before: dict[str, Object | None] = {}
     for event in later:
-        if (event.kind.group, event.kind.plural) != (kind.group, kind.plural):
+        if event.kind.storage != kind.storage:
             continue
         if not namespace or event.obj["metadata"].get("namespace", "") == namespace:
             before.setdefault(key_of(event.obj), event.previous)

@@ -37,7 +37,7 @@ def verify(directory: Path, kinds: Sequence[Kind] = STORED) -> Report:
     path = (directory / journal.FILE).absolute()
     if not path.exists():
         raise StoreError(f"{path}: no such file")
-    served = {(kind.group, kind.plural): kind for kind in kinds if kind.stored}
+    served = {kind.storage: kind for kind in kinds if kind.stored and not kind.stored_as}
     with tempfile.TemporaryDirectory(prefix="podstrat-verify-") as folder, journal.opened(path):
         journal.check_mark(path)
         with _unused(path):
@@ -94,7 +94,7 @@ class _Check:
         if (place.group, place.plural) == (custom_kinds.GROUP, custom_kinds.PLURAL):
             with suppress(ValueError, KeyError, TypeError, IndexError):
                 kind = custom_kinds.of(json.loads(body))[0]
-                self._served[kind.group, kind.plural] = kind
+                self._served[kind.storage] = kind
 
     def _rows(self, query: str) -> Iterator[tuple[Any, ...]]:
         try:

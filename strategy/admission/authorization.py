@@ -48,7 +48,7 @@ def allows(mode: str, world: Lookup, user: User, access: Access) -> bool:
     """Whether the user may do it."""
     if mode != RBAC or MASTERS in user.groups:
         return True
-    return any(_grants(rule, access) for rule in _rules(world, user, access.namespace))
+    return any(_grants(rule, access) for rule in rules(world, user, access.namespace))
 
 
 def reviewed(mode: str, world: Lookup, spec: Mapping[str, Any]) -> bool:
@@ -70,8 +70,11 @@ def refusal(user: User, access: Access) -> str:
     return f'User "{user.name}" cannot {access.verb} resource "{access.path}" in API group "{access.group}" {where}'
 
 
-def _rules(world: Lookup, user: User, namespace: str) -> Iterator[Object]:
-    """Upstream: DefaultRuleResolver.VisitRulesFor"""
+def rules(world: Lookup, user: User, namespace: str) -> Iterator[Object]:
+    """The rules that roles give a user in a namespace.
+
+    Upstream: DefaultRuleResolver.VisitRulesFor
+    """
     for binding in world.list(CLUSTER_ROLE_BINDING):
         if _is_bound(user, binding, ""):
             yield from _rules_of(world, binding, "")

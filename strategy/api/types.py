@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 RELEASES: Final = ("1.34", "1.35", "1.36", "1.37")
@@ -59,10 +60,14 @@ class Field(NamedTuple):
 class Types:
     """The types of one release. Fields are read from the table's words when a type is first asked for."""
 
-    __slots__ = ("_fields", "_words", "release", "version")
+    __slots__ = ("_fields", "_words", "lists", "release", "version")
 
-    def __init__(self, release: str, words: dict[str, dict[str, str]]) -> None:
+    def __init__(
+        self, release: str, words: dict[str, dict[str, str]], lists: Mapping[str, dict[str, str]] = MappingProxyType({})
+    ) -> None:
         self.release = release
+        self.lists = lists
+        """What schemas say about merging the lists of types that are not in the engine's tables."""
         self.version = version(release)
         self._words = words
         self._fields: dict[str, dict[str, Field]] = {}
@@ -85,13 +90,17 @@ class Types:
             fields = self._fields[type_name] = {name: _field(name, text) for name, text in words.items()}
         return fields
 
-    def with_types(self, words: Mapping[str, dict[str, str]]) -> Types:
+    def with_types(
+        self, words: Mapping[str, dict[str, str]], lists: Mapping[str, dict[str, str]] = MappingProxyType({})
+    ) -> Types:
         """The same types with others beside them, in the words of the tables."""
-        return Types(self.release, {**self._words, **words})
+        return Types(self.release, {**self._words, **words}, {**self.lists, **lists})
 
     def with_field(self, type_name: str, name: str, like: str) -> Types:
         """The same types with one field more, which is as another type has it."""
-        return Types(self.release, {**self._words, type_name: {**self._words[type_name], name: self._words[like][name]}})
+        return Types(
+            self.release, {**self._words, type_name: {**self._words[type_name], name: self._words[like][name]}}, self.lists
+        )
 
 
 def load(release: str | tuple[int, int]) -> Types:

@@ -129,7 +129,7 @@ class Plans:
 
     def _add(self, plan: Plan, field: Field) -> None:
         is_struct, several = self.is_struct(field.type), field.shape != "value"
-        if field.type in SCALARS and not several:
+        if (field.type in SCALARS or field.type == "bytes") and not several:
             keep = field.pointer or not field.omitempty
         else:
             keep = not field.omitzero

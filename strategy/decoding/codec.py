@@ -102,7 +102,8 @@ class Decoder:
 
     def _with_care(self, value: Any, kind: str) -> Decoded:
         walk = Walk(self.types, kind)
-        go_type = f"v1.{kind.rpartition('.')[2]}"
+        package, _, short = kind.rpartition(".")
+        go_type = f"{'v2' if package.endswith('.v2') else 'v1'}.{short}"
         plan = self._plans[kind]
         out = plan.read(walk, value, None, go_type)
         if walk.error is not None:
@@ -195,10 +196,10 @@ class Decoder:
 
     def _as_named(self, value: Any, named: Named, kind: str, api_version: str) -> Decoded:
         group, _ = scheme.split(api_version) or ("", "")
-        type_name = scheme.type_name(named.group, named.kind)
+        type_name = scheme.type_name(named.group, named.kind, named.version)
         same = named.kind == kind and (named.group == group or scheme.is_former_group(named.group, kind))
         if same and named.group != group:
-            type_name = scheme.type_name(group, kind)
+            type_name = _type_name(api_version, kind)
         if same and named.version == scheme.INTERNAL:
             return self._internal(value, named)
         if same and (named.api_version == api_version or scheme.knows(named.api_version, kind)):
@@ -334,7 +335,8 @@ def _pruned_all(values: Any, plan: Plan) -> Any:
 
 @lru_cache(maxsize=256)
 def _type_name(api_version: str, kind: str) -> str:
-    return scheme.type_name(api_version.rpartition("/")[0], kind)
+    group, _, version = api_version.rpartition("/")
+    return scheme.type_name(group, kind, version)
 
 
 def unmarshal_errors(lines: Iterable[str]) -> str:

@@ -28,6 +28,7 @@ _LISTED: Final = {
     "PodTemplate ReplicationController ResourceQuota Secret Service ServiceAccount",
     "admissionregistration.k8s.io/v1": "MutatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding "
     "ValidatingWebhookConfiguration",
+    "apiregistration.k8s.io/v1": "APIService",
     "apiextensions.k8s.io/v1": "CustomResourceDefinition",
     "apps/v1": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
     "apps/v1beta1": "ControllerRevision Deployment StatefulSet",
@@ -41,6 +42,7 @@ _LISTED: Final = {
     "discovery.k8s.io/v1": "EndpointSlice",
     "events.k8s.io/v1": "Event",
     "extensions/v1beta1": "DaemonSet Deployment Ingress NetworkPolicy ReplicaSet",
+    "flowcontrol.apiserver.k8s.io/v1": "FlowSchema PriorityLevelConfiguration",
     "networking.k8s.io/v1": "IPAddress Ingress IngressClass NetworkPolicy ServiceCIDR",
     "node.k8s.io/v1": "RuntimeClass",
     "policy/v1": "PodDisruptionBudget",
@@ -51,6 +53,8 @@ _LISTED: Final = {
     "scheduling.k8s.io/v1": "PriorityClass",
     "storage.k8s.io/v1": "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass",
 }
+# A version of a group beside v1.
+_SECOND: Final = ("autoscaling", "v2")
 # Kinds that are in another group now.
 _FORMER: Final = {"apps": ("Scale",), "extensions": ("DaemonSet", "Deployment", "ReplicaSet", "Scale")}
 # Registered with every group and version; and without any, so that they are found under whatever version is said.
@@ -107,9 +111,11 @@ def joined(group: str, version: str) -> str:
     return f"{group}/{version}" if group else version
 
 
-def type_name(group: str, kind: str) -> str:
-    """The name of a kind in the types table: types outside the core group carry its first word."""
-    return f"{package(group)}.{kind}" if group and group != "meta.k8s.io" else kind
+def type_name(group: str, kind: str, version: str = "") -> str:
+    """The name of a kind in the types table: types outside the core group carry its first word, second versions theirs too."""
+    if not group or group == "meta.k8s.io":
+        return kind
+    return f"{package(group)}.{version}.{kind}" if (group, version) == _SECOND else f"{package(group)}.{kind}"
 
 
 def package(group: str) -> str:

@@ -94,7 +94,7 @@ class Schema:
 
     def __init__(self, types: Types) -> None:
         self._types = types
-        self._words: dict[str, dict[str, str]] = _table(types.release)
+        self._words: dict[str, dict[str, str]] = {**_table(types.release), **types.lists}
         self._objects: dict[str, Node] = {}
 
     def object(self, type_name: str) -> Node:

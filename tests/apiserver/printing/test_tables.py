@@ -415,7 +415,7 @@ def test_an_event():
     assert (cells(other)[3], cells(other)[5]) == ("node", "me")
 
 
-@pytest.mark.parametrize("kind", [pytest.param(each, id=each.kind) for each in KINDS])
+@pytest.mark.parametrize("kind", [pytest.param(each, id=f"{each.api_version}-{each.kind}") for each in KINDS])
 def test_every_kind_has_a_cell_for_each_column(kind):
     made = table({"kind": kind.kind, "apiVersion": kind.api_version, "metadata": {"name": "x"}})
     assert len(made["rows"][0]["cells"]) == len(made["columnDefinitions"])

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from podstrat.apiserver.kinds import KINDS, groups
+from podstrat.apiserver.kinds import KINDS, groups, of_release
 from podstrat.apiserver.publishing import discovery
+from podstrat.strategy.api import types
+from podstrat.strategy.api.types import RELEASES
 
+UPSTREAM = Path(__file__).parents[3] / "tools" / "upstream"
+CONNECTED = {
+    "pods": {"attach", "exec", "log", "portforward", "proxy"},
+    "nodes": {"proxy"},
+    "services": {"proxy"},
+}
+"""Subresources that lead to a node or a pod: they may be missing where there is none to be reached."""
 ALL = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 # Entries of the lists of a 1.37 server.
@@ -140,6 +154,41 @@ def test_only_what_is_served_is_announced():
     assert ("", "pods/log") not in listed
 
 
+def recorded(release: str) -> dict[str, Any]:
+    """What a server of the release answers: both aggregated documents, and the groups of /apis."""
+    return json.loads(gzip.decompress((UPSTREAM / f"discovery-{release}.json.gz").read_bytes()))
+
+
+def without_connected(document: dict[str, Any]) -> dict[str, Any]:
+    for item in document["items"]:
+        for version in item["versions"]:
+            for each in version["resources"]:
+                left_out = CONNECTED.get(each["resource"], set())
+                kept = [sub for sub in each.pop("subresources", []) if sub["subresource"] not in left_out]
+                if kept:
+                    each["subresources"] = kept
+    return document
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_aggregated_documents_are_those_of_the_release(release):
+    kinds = of_release(types.version(release))
+    told = recorded(release)
+    assert without_connected(discovery.aggregated_core(kinds)) == without_connected(told["api"])
+    assert without_connected(discovery.aggregated_groups(kinds)) == without_connected(told["apis"])
+    assert discovery.api_group_list(kinds)["groups"] == told["groups"]
+
+
+def test_two_versions_of_one_resource_are_stored_alike():
+    def hash_of(group: str, version: str, name: str) -> str:
+        listed = discovery.api_resource_list(group, version)["resources"]
+        return next(each["storageVersionHash"] for each in listed if each["name"] == name)
+
+    assert hash_of("", "v1", "events") == hash_of("events.k8s.io", "v1", "events") == "r2yiGXH7wu8="
+    autoscalers = "horizontalpodautoscalers"
+    assert hash_of("autoscaling", "v1", autoscalers) == hash_of("autoscaling", "v2", autoscalers) == "qwQve8ut294="
+
+
 def test_resources_are_in_order():
     names = [each["name"] for each in discovery.api_resource_list("", "v1")["resources"]]
     assert names == sorted(names)
@@ -157,21 +206,7 @@ def test_api_versions():
 def test_groups():
     listed = discovery.api_group_list()
     assert (listed["kind"], listed["apiVersion"]) == ("APIGroupList", "v1")
-    assert [each["name"] for each in listed["groups"]] == [
-        "apps",
-        "authentication.k8s.io",
-        "authorization.k8s.io",
-        "batch",
-        "networking.k8s.io",
-        "policy",
-        "rbac.authorization.k8s.io",
-        "admissionregistration.k8s.io",
-        "scheduling.k8s.io",
-        "coordination.k8s.io",
-        "node.k8s.io",
-        "apiextensions.k8s.io",
-        "resource.k8s.io",
-    ]
+    assert listed["groups"] == recorded("1.37")["groups"]
     assert discovery.api_group("policy") == {
         "kind": "APIGroup",
         "apiVersion": "v1",
@@ -202,7 +237,7 @@ def test_aggregated_core():
     subresources = pods.pop("subresources")
     assert pods == {
         "resource": "pods",
-        "responseKind": {"group": "", "version": "v1", "kind": "Pod"},
+        "responseKind": {"group": "", "version": "", "kind": "Pod"},
         "scope": "Namespaced",
         "singularResource": "pod",
         "verbs": ALL,
