@@ -12,6 +12,7 @@ Object = dict[str, Any]
 Cells = Callable[[Object, datetime], list[Any]]
 
 NONE: Final = "<none>"
+UNSET: Final = "<unset>"
 
 
 class Column(NamedTuple):
@@ -22,9 +23,10 @@ class Column(NamedTuple):
     type: str = "string"
     priority: int = 0
     format: str = ""
+    """``name``, which is that of a column of this name too, unless it says ``none``."""
 
     def definition(self) -> Object:
-        form = "name" if self.name == "Name" else self.format
+        form = "name" if self.name == "Name" and not self.format else self.format.replace("none", "")
         return {
             "name": self.name,
             "type": self.type,
@@ -36,10 +38,20 @@ class Column(NamedTuple):
 
 NAME: Final = Column("Name", "The name of the object, unique among the objects of its kind in the namespace.")
 AGE: Final = Column("Age", "How long ago the object was made.")
+CREATED: Final = Column("Created At", "When the object was made.", "date")
 
 
 def name(obj: Object) -> str:
     return str((obj.get("metadata") or {}).get("name", ""))
+
+
+def created(obj: Object) -> str:
+    return str((obj.get("metadata") or {}).get("creationTimestamp", ""))
+
+
+def named_and_created(obj: Object, now: datetime) -> list[Any]:
+    """The cells of kinds whose tables the server makes without looking at them."""
+    return [name(obj), created(obj)]
 
 
 def age(obj: Object, now: datetime) -> str:

@@ -6,9 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from podstrat.apiserver import conversions
 from podstrat.apiserver.kinds import Kind
-from podstrat.apiserver.printing import ages, policy_rows, service_rows, workload_rows
-from podstrat.apiserver.printing.cells import AGE, NAME, NONE, Cells, Column, Object, age, name
+from podstrat.apiserver.printing import ages, cluster_rows, network_rows, policy_rows, service_rows, storage_rows, workload_rows
+from podstrat.apiserver.printing.cells import (
+    AGE,
+    CREATED,
+    NAME,
+    NONE,
+    Cells,
+    Column,
+    Object,
+    age,
+    created,
+    name,
+    named_and_created,
+)
 
 _ROLE: Final = "node-role.kubernetes.io/"
 _OTHER_ROLE: Final = "kubernetes.io/role"
@@ -63,7 +76,10 @@ def of(kind: Kind, version: tuple[int, int]) -> tuple[Sequence[Column], Cells]:
     """The columns of a kind but pods, and what fills them: name and age where the server has nothing more to show."""
     if (kind.kind, version) in OF_RELEASE:
         return OF_RELEASE[kind.kind, version]
-    return KINDS.get(kind.kind, ((NAME, AGE), _named_and_aged))
+    columns, cells = KINDS.get(kind.kind, ((NAME, AGE), _named_and_aged))
+    if kind.stored_as:
+        return columns, lambda obj, now: cells(conversions.kept(obj, kind, None), now)
+    return columns, cells
 
 
 def _named_and_aged(obj: Object, now: datetime) -> list[Any]:
@@ -174,7 +190,7 @@ _DEFINITION: Final = (
     NAME,
     Column("Scope", "Whether objects are namespaced."),
     Column("Versions", "The versions that are served; the one that objects are stored in is marked."),
-    Column("Created At", "When the definition was made.", "date"),
+    CREATED,
     Column("Group", "The group of the resource.", priority=1),
     Column("Kind", "The kind of the objects.", priority=1),
     Column("ShortNames", "Short names of the resource.", priority=1),
@@ -194,7 +210,7 @@ def _definition(obj: Object, now: datetime) -> list[Any]:
         name(obj),
         spec.get("scope", ""),
         ",".join(versions),
-        _created(obj),
+        created(obj),
         spec.get("group", ""),
         names.get("kind", ""),
         ",".join(names.get("shortNames") or ()),
@@ -202,19 +218,15 @@ def _definition(obj: Object, now: datetime) -> list[Any]:
     ]
 
 
-def _created(obj: Object) -> str:
-    return str((obj.get("metadata") or {}).get("creationTimestamp", ""))
-
-
-_NAMED_AND_CREATED: Final = (
-    (NAME, Column("Created At", "When the object was made.", "date")),
-    lambda obj, now: [name(obj), _created(obj)],
-)
+_NAMED_AND_CREATED: Final = ((NAME, CREATED), named_and_created)
 
 KINDS: Final[dict[str, tuple[Sequence[Column], Cells]]] = {
     **workload_rows.KINDS,
     **policy_rows.KINDS,
     **service_rows.KINDS,
+    **storage_rows.KINDS,
+    **network_rows.KINDS,
+    **cluster_rows.KINDS,
     "Namespace": (
         (NAME, Column("Status", "Active, or Terminating."), AGE),
         _between(lambda obj: _status(obj).get("phase", "")),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from podstrat.apiserver.printing.cells import AGE, NAME, Cells, Column, Object, age, name
+from podstrat.apiserver.printing.cells import AGE, CREATED, NAME, UNSET, Cells, Column, Object, age, name, named_and_created
 
 _MODES: Final = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
-_UNSET: Final = "<unset>"
-_BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
+BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
+
+
+def access_modes(modes: Sequence[str] | None) -> str:
+    """Upstream: GetAccessModesAsString"""
+    return ",".join(short for mode, short in _MODES.items() if mode in (modes or ()))
 
 
 def _claim(obj: Object, now: datetime) -> list[Any]:
@@ -19,12 +24,11 @@ def _claim(obj: Object, now: datetime) -> list[Any]:
     volume, capacity, modes = spec.get("volumeName", ""), "", ""
     if volume:
         capacity = (status.get("capacity") or {}).get("storage", "0")
-        given = set(status.get("accessModes") or ())
-        modes = ",".join(short for mode, short in _MODES.items() if mode in given)
-    storage_class = (metadata.get("annotations") or {}).get(_BETA_CLASS) or spec.get("storageClassName") or ""
-    attributes = spec.get("volumeAttributesClassName") or _UNSET
+        modes = access_modes(status.get("accessModes"))
+    storage_class = (metadata.get("annotations") or {}).get(BETA_CLASS) or spec.get("storageClassName") or ""
+    attributes = spec.get("volumeAttributesClassName") or UNSET
     cells = [phase, volume, capacity, modes, storage_class, attributes]
-    return [name(obj), *cells, age(obj, now), spec.get("volumeMode") or _UNSET]
+    return [name(obj), *cells, age(obj, now), spec.get("volumeMode") or UNSET]
 
 
 def _quota(obj: Object, now: datetime) -> list[Any]:
@@ -52,19 +56,15 @@ def _policy(obj: Object, now: datetime) -> list[Any]:
     spec = obj.get("spec") or {}
     count = len(spec.get("validations") or spec.get("mutations") or ())
     kind = spec.get("paramKind")
-    return [name(obj), count, f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}" if kind else _UNSET, age(obj, now)]
+    return [name(obj), count, f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}" if kind else UNSET, age(obj, now)]
 
 
 def _binding(obj: Object, now: datetime) -> list[Any]:
     """Upstream: printValidatingAdmissionPolicyBinding, printMutatingAdmissionPolicyBinding"""
     spec = obj.get("spec") or {}
     ref = spec.get("paramRef")
-    shown = f"{ref.get('namespace') or '*'}/{ref.get('name') or '*'}" if ref else _UNSET
+    shown = f"{ref.get('namespace') or '*'}/{ref.get('name') or '*'}" if ref else UNSET
     return [name(obj), spec.get("policyName", ""), shown, age(obj, now)]
-
-
-def _limit_range(obj: Object, now: datetime) -> list[Any]:
-    return [name(obj), (obj.get("metadata") or {}).get("creationTimestamp", "")]
 
 
 _PARAM_KIND: Final = Column("ParamKind", "The kind of the parameters.")
@@ -119,5 +119,5 @@ KINDS: Final[dict[str, tuple[tuple[Column, ...], Cells]]] = {
     ),
     "ValidatingAdmissionPolicyBinding": (_BINDING, _binding),
     "MutatingAdmissionPolicyBinding": (_BINDING, _binding),
-    "LimitRange": ((NAME, Column("Created At", "When the object was made.", "date")), _limit_range),
+    "LimitRange": ((NAME, CREATED), named_and_created),
 }

@@ -166,7 +166,7 @@ def test_dynamic_objects(objects: Any, podstrat_namespace: str) -> None:
 def test_dynamic_finds_what_is_served(objects: Any) -> None:
     assert objects.resources.get(api_version="resource.k8s.io/v1", kind="DeviceClass").namespaced is False
     with pytest.raises(dynamic.exceptions.ResourceNotFoundError):
-        objects.resources.get(api_version="autoscaling/v2", kind="HorizontalPodAutoscaler")
+        objects.resources.get(api_version="autoscaling/v2beta2", kind="HorizontalPodAutoscaler")
 
 
 def test_dynamic_watch(objects: Any, podstrat_namespace: str) -> None:

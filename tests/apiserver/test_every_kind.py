@@ -254,7 +254,8 @@ def test_answers_are_json_where_protobuf_is_preferred(server: Server) -> None:
         ),
         pytest.param(
             {"reclaimPolicy": []},
-            "json: cannot unmarshal array into Go struct field StorageClass.reclaimPolicy of type v1.PersistentVolumeReclaimPolicy",
+            "json: cannot unmarshal array into Go struct field StorageClass.reclaimPolicy of type "
+            "v1.PersistentVolumeReclaimPolicy",
             id="named-type",
         ),
     ],
