@@ -72,9 +72,14 @@ class Api:
         )
         self._bootstrap = Bootstrap(store, strategies, clock, self.custom, self._writes.definitions)
 
-    def bootstrap(self, namespaces: Sequence[str] = NAMESPACES) -> None:
-        """Creates what every cluster has: namespaces, priority classes, the API server's Service, and what controllers make."""
+    def bootstrap(self, namespaces: Sequence[str] = NAMESPACES, authority: bytes = b"") -> None:
+        """Creates what every cluster has: namespaces, priority classes, the API server's Service, and what controllers make.
+
+        ``authority`` is the certificate that client certificates are verified with.
+        """
         self._bootstrap.namespaces(namespaces)
+        if authority:
+            self._bootstrap.authority(authority)
         self._bootstrap.priority_classes()
         self._ranges.claim_stored()
         if "default" in namespaces:

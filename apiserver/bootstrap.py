@@ -22,6 +22,8 @@ from podstrat.strategy.request import Request
 Object = dict[str, Any]
 
 API_SERVICE = "kubernetes"
+AUTHENTICATION = ("kube-system", "extension-apiserver-authentication")
+CONFIG_MAP = BY_KIND["v1", "ConfigMap"]
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 PRIORITY_CLASS = BY_KIND["scheduling.k8s.io/v1", "PriorityClass"]
 PRIORITY_CLASSES = {
@@ -86,6 +88,23 @@ class Bootstrap:
             raise errors.BadRequest(answer.body["message"])
         self._store.commit([Write(SERVICE, "default", API_SERVICE, answer.body, 0)], bootstrap=True)
         ranges.claim_stored()
+
+    def authority(self, certificate: bytes) -> None:
+        """Publishes the authority of client certificates, for servers of a control plane that trust the same clients.
+
+        Upstream: the post-start hook start-cluster-authentication-info-controller
+        """
+        before = self._store.get(CONFIG_MAP, AUTHENTICATION[0], AUTHENTICATION[1])
+        data = {"client-ca-file": certificate.decode()}
+        if before is not None and before.obj.get("data") == data:
+            return
+        namespace, name = AUTHENTICATION
+        metadata = {"name": name, "namespace": namespace, "uid": new_uid(), "creationTimestamp": times.format(self._clock())}
+        if before is not None:
+            metadata = before.obj["metadata"]
+        obj = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": data}
+        expect = 0 if before is None else before.version
+        self._store.commit([Write(CONFIG_MAP, namespace, name, obj, expect)], bootstrap=True)
 
     def priority_classes(self) -> None:
         """Creates the system's PriorityClasses.

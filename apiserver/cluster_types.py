@@ -1,4 +1,4 @@
-"""Types that the engine's table lacks: roles, network policies, priority classes."""
+"""Types that the engine's table lacks: roles, network policies, priority classes, events of events.k8s.io."""
 
 from __future__ import annotations
 
@@ -78,4 +78,29 @@ SCHEDULING: Final[dict[str, dict[str, str]]] = {
     },
 }
 
-TYPES: Final[dict[str, dict[str, str]]] = {**ACCESS, **NETWORK, **SCHEDULING}
+EVENTS: Final[dict[str, dict[str, str]]] = {
+    "events.Event": {
+        **_META,
+        "eventTime": "MicroTime wire=bytes,2",
+        "series": "events.EventSeries * omitempty wire=bytes,3",
+        "reportingController": "string omitempty wire=bytes,4",
+        "reportingInstance": "string omitempty wire=bytes,5",
+        "action": "string omitempty wire=bytes,6",
+        "reason": "string omitempty wire=bytes,7",
+        "regarding": "ObjectReference omitempty wire=bytes,8",
+        "related": "ObjectReference * omitempty wire=bytes,9",
+        "note": "string omitempty wire=bytes,10",
+        "type": "string omitempty wire=bytes,11",
+        "deprecatedSource": "EventSource omitempty wire=bytes,12",
+        "deprecatedFirstTimestamp": "Time omitempty wire=bytes,13",
+        "deprecatedLastTimestamp": "Time omitempty wire=bytes,14",
+        "deprecatedCount": "int32 omitempty wire=varint,15",
+    },
+    "events.EventSeries": {
+        "count": "int32 wire=varint,1",
+        "lastObservedTime": "MicroTime wire=bytes,2",
+    },
+}
+"""The scheduler reports events of this group in protobuf."""
+
+TYPES: Final[dict[str, dict[str, str]]] = {**ACCESS, **NETWORK, **SCHEDULING, **EVENTS}

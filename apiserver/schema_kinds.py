@@ -10,7 +10,7 @@ _APPROVAL = (("approval", "CertificateSigningRequest", ("get", "patch", "update"
 
 
 def _kind(group: str, plural: str, kind: str, **said: object) -> Kind:
-    """A row of version v1; none of these kinds has known field numbers of protobuf."""
+    """A row of version v1 of a kind whose field numbers of protobuf are not known."""
     return Kind(group, "v1", plural, kind, numbered=False, **said)  # type: ignore[arg-type]
 
 
@@ -52,7 +52,7 @@ SCHEMA_KINDS: tuple[Kind, ...] = (
         numbered=False,
     ),
     Kind("apps", "v1", "controllerrevisions", "ControllerRevision"),
-    _kind("events.k8s.io", "events", "Event", short_names=("ev",), stored_as="v1"),
+    Kind("events.k8s.io", "v1", "events", "Event", short_names=("ev",), stored_as="v1"),
     _review("authentication.k8s.io", "tokenreviews", "TokenReview"),
     _review("authorization.k8s.io", "localsubjectaccessreviews", "LocalSubjectAccessReview", namespaced=True),
     _review("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview"),

@@ -94,7 +94,7 @@ class Application(gunicorn.app.base.BaseApplication):
 
     def load(self) -> Any:
         """In the worker: opens the store and makes the WSGI application."""
-        self._api = api(self.settings)
+        self._api = api(self.settings, b"" if self.tls is None else self.tls.authority)
         tokens, open_to_all = self.settings.tokens, not self.settings.tokens and self.settings.host in LOOPBACK
         authenticator = Authenticator(tokens, open_to_all, self._api.service_account)
         self._api.reviews.authenticator = authenticator
@@ -135,7 +135,7 @@ class Application(gunicorn.app.base.BaseApplication):
             raise SystemExit(1)
 
 
-def api(settings: Settings) -> Api:
+def api(settings: Settings, authority: bytes = b"") -> Api:
     """The API with its stored and loaded objects."""
     engine = Engine(settings.kubernetes_version, settings.feature_gates)
     store = Store.open(settings.data_dir, durability=settings.durability)
@@ -152,7 +152,7 @@ def api(settings: Settings) -> Api:
         )
     except ValueError as error:
         raise StartError(f"admission: {error}") from None
-    made.bootstrap()
+    made.bootstrap(authority=authority)
     for path in settings.load:
         made.load(read_objects(path))
     # A watch from before the start is too old, as on a real server, whose cache begins when it starts.

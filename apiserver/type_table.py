@@ -93,7 +93,7 @@ def published(release: str) -> Published:
 def complete(types: Types) -> Types:
     """The engine's types with all others of their release."""
     others = published(types.release)
-    return types.with_types({**OTHERS, **others.types}, others.lists)
+    return types.with_types({**others.types, **OTHERS}, others.lists)
 
 
 def fields(types: Types, type_name: str) -> dict[str, Field]:

@@ -317,9 +317,9 @@ PREFIX = "provided data does not appear to be a protobuf message, expected prefi
             id="no-version",
         ),
         pytest.param(
-            b"k8s\x00" + field(1, field(1, "events.k8s.io/v1") + field(2, "Event")),
-            'Event in version "events.k8s.io/v1" is not supported as protobuf: send it as JSON',
-            id="kind-that-is-not-served",
+            b"k8s\x00" + field(1, field(1, "storage.k8s.io/v1") + field(2, "CSINode")),
+            'CSINode in version "storage.k8s.io/v1" is not supported as protobuf: send it as JSON',
+            id="kind-without-numbers",
         ),
         pytest.param(
             b"k8s\x00" + field(1, field(1, "v2") + field(2, "Pod")),
