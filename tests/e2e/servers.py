@@ -1,6 +1,6 @@
-"""API servers to try the webhook with: the embedded one, and a real one where its binaries are.
+"""API servers to try the webhook with, the embedded one and a real one, and programs of a control plane for the embedded one.
 
-envtest's convention: KUBEBUILDER_ASSETS names a folder with etcd and kube-apiserver.
+envtest's convention: KUBEBUILDER_ASSETS names a folder with etcd, kube-apiserver and, if one has them, further binaries.
 """
 
 from __future__ import annotations
@@ -98,13 +98,13 @@ def embedded(folder: Path, version: str, *flags: str) -> Iterator[ApiServer]:
 # ---- a real one ------------------------------------------------------------------------------------
 
 
-def assets() -> Path | None:
-    """The folder with the binaries, if there is one."""
+def assets(*names: str) -> Path | None:
+    """The folder with the binaries, if there is one: those of an API server, unless others are named."""
     named = os.environ.get(ASSETS)
     if not named:
         return None
     folder = Path(named)
-    return folder if all((folder / name).exists() for name in ("etcd", "kube-apiserver")) else None
+    return folder if all((folder / name).exists() for name in names or ("etcd", "kube-apiserver")) else None
 
 
 def real_version(binaries: Path) -> str:
@@ -129,7 +129,7 @@ def real(folder: Path, binaries: Path) -> Iterator[ApiServer]:
     files.write(folder / "accounts.key", account.key, 0o600)
     rows = [f'{token},{user},{token}-uid,"{",".join(groups)}"' for token, (user, groups) in USERS.items()]
     files.write(folder / "tokens.csv", "\n".join(rows).encode(), 0o600)
-    client_port, peer_port, port = _free_ports(3)
+    client_port, peer_port, port = free_ports(3)
     with ExitStack() as stack:
         client_url, peer_url = f"http://127.0.0.1:{client_port}", f"http://127.0.0.1:{peer_port}"
         etcd = ["--data-dir", folder / "etcd", "--listen-client-urls", client_url, "--advertise-client-urls", client_url]
@@ -141,7 +141,7 @@ def real(folder: Path, binaries: Path) -> Iterator[ApiServer]:
             "--initial-cluster",
             f"default={peer_url}",
         ]
-        stack.enter_context(_running(folder / "etcd.log", [binaries / "etcd", *etcd]))
+        stack.enter_context(running(folder / "etcd.log", [binaries / "etcd", *etcd]))
         flags = {
             "etcd-servers": client_url,
             "bind-address": "127.0.0.1",
@@ -165,14 +165,14 @@ def real(folder: Path, binaries: Path) -> Iterator[ApiServer]:
         if gates:
             flags["feature-gates"] = gates
         command = [binaries / "kube-apiserver", *(f"--{name}={value}" for name, value in flags.items())]
-        process = stack.enter_context(_running(folder / "apiserver.log", command))
+        process = stack.enter_context(running(folder / "apiserver.log", command))
         made = ApiServer(folder, f"https://127.0.0.1:{port}", authority.certificate, version, gates)
         stack.callback(made.close)
         _wait(made, process, folder / "apiserver.log")
         yield made
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [each.getsockname()[1] for each in taken]
     for each in taken:
@@ -181,7 +181,7 @@ def _free_ports(count: int) -> list[int]:
 
 
 @contextmanager
-def _running(log: Path, command: list[Any]) -> Iterator[subprocess.Popen[bytes]]:
+def running(log: Path, command: list[Any]) -> Iterator[subprocess.Popen[bytes]]:
     with log.open("wb") as output:
         process = subprocess.Popen([str(word) for word in command], stdout=output, stderr=output, start_new_session=True)
     try:
