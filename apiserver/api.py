@@ -13,10 +13,11 @@ from podstrat.apiserver.admission.gate import Admission
 from podstrat.apiserver.auth import AUTHENTICATED, User
 from podstrat.apiserver.bootstrap import NAMESPACES, Bootstrap
 from podstrat.apiserver.calls import Call, Reply, Target
+from podstrat.apiserver.controllers import GARBAGE_COLLECTOR, Controllers
 from podstrat.apiserver.controllers import NAMESPACES as NAMESPACES_CONTROLLER
-from podstrat.apiserver.controllers import Controllers
 from podstrat.apiserver.conversion_webhooks import ConversionWebhooks
 from podstrat.apiserver.custom_resources import CustomResources
+from podstrat.apiserver.garbage_collection.worker import GarbageCollector
 from podstrat.apiserver.kinds import BINDING, POD
 from podstrat.apiserver.listing import lists
 from podstrat.apiserver.reads import Reads
@@ -96,6 +97,16 @@ class Api:
         """The service account that a token belongs to."""
         found = self.tokens.shown(token)
         return None if found is None else found.user
+
+    def run_controllers(self) -> None:
+        """Starts what works on its own, and goes on with what an earlier server left undone.
+
+        It starts threads: only to be called in the process that serves.
+        """
+        self._writes.namespaces.resume()
+        self._writes.definitions.resume()
+        if self._controllers.runs(GARBAGE_COLLECTOR):
+            GarbageCollector(self.store, self.custom, self._writes.send).start()
 
     def reset(self) -> None:
         """Back to the initial objects."""

@@ -1,6 +1,6 @@
 """What controllers of a cluster would do: default service accounts, and the usage of quotas. Done at once after each write.
 
-Upstream: the controllers namespace, serviceaccount and resourcequota of kube-controller-manager
+Upstream: the controllers serviceaccount and resourcequota of kube-controller-manager
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ NAMESPACES: Final = "namespace"
 """Its work is done by admission.namespaces."""
 SERVICE_ACCOUNTS: Final = "serviceaccount"
 RESOURCE_QUOTAS: Final = "resourcequota"
-NAMES: Final = frozenset((NAMESPACES, SERVICE_ACCOUNTS, RESOURCE_QUOTAS))
+GARBAGE_COLLECTOR: Final = "garbagecollector"
+"""Its work is done by garbage_collection, in a thread of its own."""
+NAMES: Final = frozenset((GARBAGE_COLLECTOR, NAMESPACES, SERVICE_ACCOUNTS, RESOURCE_QUOTAS))
+_AT_ONCE: Final = frozenset((SERVICE_ACCOUNTS, RESOURCE_QUOTAS))
 DEFAULT: Final = "default"
 TRIES: Final = 10
 """How often a quota is computed again because another write came first. The next write in its namespace computes it anyway."""
@@ -63,7 +66,7 @@ class Controllers:
 
     def start(self) -> None:
         """Brings what is stored into order; what is made now is there again after a reset."""
-        if not self._names - {NAMESPACES}:
+        if not self._names & _AT_ONCE:
             return
         for entry in self._store.list(NAMESPACE)[0]:
             name = entry.obj["metadata"]["name"]
@@ -72,7 +75,7 @@ class Controllers:
 
     def after(self, writes: Iterable[Write]) -> None:
         """What follows from writes that have been committed."""
-        if not self._names - {NAMESPACES}:
+        if not self._names & _AT_ONCE:
             return
         for namespace in dict.fromkeys(write.name if write.kind is NAMESPACE else write.namespace for write in writes):
             if namespace:

@@ -10,11 +10,13 @@ from typing import Any
 
 from podstrat.apiserver import negotiation
 from podstrat.apiserver.auth import AUTHENTICATED, User
-from podstrat.apiserver.calls import Call, Target
+from podstrat.apiserver.background import Background
+from podstrat.apiserver.calls import Call, Reply, Target
 from podstrat.apiserver.custom_resources import DEFINITION, CustomResources
 from podstrat.apiserver.deadline import NEVER, Deadline
 from podstrat.apiserver.kinds import Kind
 from podstrat.apiserver.storage.store import Changed, Store, Write
+from podstrat.strategy import errors
 from podstrat.strategy.engine import Engine
 from podstrat.strategy.formats import times
 from podstrat.strategy.request import Request
@@ -22,6 +24,7 @@ from podstrat.strategy.request import Store as StoreObject
 
 Object = dict[str, Any]
 
+SUCCESS = range(200, 300)
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 API_SERVER = User("system:apiserver", ("system:masters", AUTHENTICATED))
 """The user that deletes the objects of a terminating definition."""
@@ -37,7 +40,7 @@ class Definitions:
         store: Store,
         engine: Engine,
         custom: CustomResources,
-        delete: Callable[[Call], object],
+        delete: Callable[[Call], Reply],
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
@@ -45,13 +48,20 @@ class Definitions:
         self._custom = custom
         self._delete = delete
         self._clock = clock
+        self._background = Background(self._empty_by_name, "definition-finalizer")
+
+    def resume(self) -> None:
+        """Goes on with the definitions that a server before this one has left terminating."""
+        for entry in self._store.list(DEFINITION)[0]:
+            if "deletionTimestamp" in entry.obj["metadata"]:
+                self._background.add(entry.obj["metadata"]["name"])
 
     def settle(self, deadline: Deadline = NEVER) -> None:
         """Brings every definition to the state in which controllers leave it."""
         self._establish_all()
         for entry in self._store.list(DEFINITION)[0]:
             if "deletionTimestamp" in entry.obj["metadata"]:
-                self._empty(entry.obj, deadline)
+                self._end(entry.obj, deadline)
 
     def _establish_all(self) -> None:
         self._custom.refresh()
@@ -97,19 +107,40 @@ class Definitions:
         """After the removal of an object: a terminating definition goes with its last one."""
         resource = self._custom.resource(kind)
         if resource is not None and "deletionTimestamp" in resource.definition["metadata"]:
-            self._empty(resource.definition, deadline)
+            self._end(resource.definition, deadline)
 
-    def _empty(self, definition: Object, deadline: Deadline) -> None:
-        """Deletes the objects of a terminating definition; those that finalizers hold stay, and the definition with them."""
+    def _end(self, definition: Object, deadline: Deadline) -> None:
+        """Empties a terminating definition; what cannot be done at once is tried again in the background."""
+        name = definition["metadata"]["name"]
+        try:
+            done = self._empty(definition, deadline)
+        except errors.ApiError:
+            self._background.add(name)
+            raise
+        if not done:
+            self._background.add(name)
+
+    def _empty_by_name(self, name: str) -> bool:
+        entry = self._store.get(DEFINITION, "", name)
+        return entry is None or "deletionTimestamp" not in entry.obj["metadata"] or self._empty(entry.obj, NEVER)
+
+    def _empty(self, definition: Object, deadline: Deadline) -> bool:
+        """Deletes the objects of a terminating definition; those that finalizers hold stay, and the definition with them.
+
+        False if a delete was refused.
+        """
         kind = self._kind(definition)
+        refused = False
         for entry in self._store.list(kind)[0]:
             metadata = entry.obj["metadata"]
             if "deletionTimestamp" not in metadata:
                 target = Target(kind, metadata.get("namespace", ""), metadata["name"])
                 body = json.dumps({"propagationPolicy": "Background"}).encode()
-                self._delete(Call("DELETE", target, {}, body, negotiation.JSON, user=API_SERVER, of_many=True, deadline=deadline))
+                call = Call("DELETE", target, {}, body, negotiation.JSON, user=API_SERVER, of_many=True, deadline=deadline)
+                refused |= self._delete(call).code not in (*SUCCESS, 404)
         if not self._store.list(kind)[0]:
             self._remove(definition["metadata"]["name"])
+        return not refused
 
     def _kind(self, definition: Object) -> Kind:
         """The kind of a definition in its storage version, in which every object can be read."""

@@ -95,6 +95,7 @@ class Application(gunicorn.app.base.BaseApplication):
     def load(self) -> Any:
         """In the worker: opens the store and makes the WSGI application."""
         self._api = api(self.settings, b"" if self.tls is None else self.tls.authority)
+        self._api.run_controllers()
         tokens, open_to_all = self.settings.tokens, not self.settings.tokens and self.settings.host in LOOPBACK
         authenticator = Authenticator(tokens, open_to_all, self._api.service_account)
         self._api.reviews.authenticator = authenticator

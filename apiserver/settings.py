@@ -44,7 +44,7 @@ class Settings:
     """What Services get addresses and node ports from."""
     admission: AdmissionSettings = AdmissionSettings()  # noqa: RUF009 immutable
     """Which admission plugins run, and how they are configured."""
-    controllers: frozenset[str] = frozenset(("namespace", "resourcequota", "serviceaccount"))
+    controllers: frozenset[str] = frozenset(("garbagecollector", "namespace", "resourcequota", "serviceaccount"))
     """What is made as controllers of a cluster would make it."""
     allow_faults: bool = False
     """Whether clients may inject faults."""

@@ -54,12 +54,12 @@ class Writes:
         self._admission = admission
         self._ranges = ranges
         self._custom = custom
-        self._namespaces = Namespaces(store, self._delete, controllers.runs(NAMESPACES))
-        self.definitions = Definitions(store, strategies.engine, custom, self._delete, requests.clock)
+        self.namespaces = Namespaces(store, self.send, requests.clock, controllers.runs(NAMESPACES))
+        self.definitions = Definitions(store, strategies.engine, custom, self.send, requests.clock)
 
-    def _delete(self, call: Call) -> Reply:
-        """A delete by the server itself, through the same path as a client's."""
-        return self.write(call, self._requests.build("delete", call))
+    def send(self, call: Call) -> Reply:
+        """A write by the server itself, through the same path as a client's."""
+        return self.write(call, self._requests.build("patch" if call.method == "PATCH" else "delete", call))
 
     def write(self, call: Call, request: Request) -> Reply:
         """Evaluates a request against the stored object and commits the result, again if the object has changed meanwhile."""
@@ -119,7 +119,7 @@ class Writes:
                 and self._strategies.deletes_for_real(request)
             ):
                 # An earlier delete may have been cut off by its deadline.
-                self._namespaces.empty_if_terminating(entry.obj, call.deadline)
+                self.namespaces.empty_if_terminating(entry.obj, call.deadline)
             return Reply(answer.code, answer.body, answer.warnings)
         body = answer.body
         answers_object = body.get("kind") == target.kind.kind  # a Status otherwise: bindings, evictions, most deletions
@@ -134,9 +134,9 @@ class Writes:
         if target.kind is DEFINITION:
             self.definitions.settle(call.deadline)
         elif target.kind is NAMESPACE:
-            self._namespaces.empty_if_terminating(body, call.deadline)
+            self.namespaces.empty_if_terminating(body, call.deadline)
         elif any(write.obj is None for write in writes):
-            self._namespaces.remove_if_empty(target.namespace)
+            self.namespaces.remove_if_empty(target.namespace)
             self.definitions.finish(target.kind, call.deadline)
         return Reply(answer.code, body, answer.warnings)
 

@@ -1,18 +1,28 @@
-"""A terminating namespace is emptied and removed: the work of the namespace controller, done synchronously."""
+"""A terminating namespace is emptied and removed: the work of the namespace controller, done synchronously.
+
+What cannot be done at once, because the request's time is up or a delete was refused, is tried again in the background.
+
+Upstream: namespacedResourcesDeleter
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Any
 
 from podstrat.apiserver import negotiation
+from podstrat.apiserver.admission import namespace_conditions
 from podstrat.apiserver.auth import AUTHENTICATED, User
-from podstrat.apiserver.calls import Call, Target
+from podstrat.apiserver.background import Background
+from podstrat.apiserver.calls import Call, Reply, Target
 from podstrat.apiserver.deadline import NEVER, Deadline
 from podstrat.apiserver.kinds import NAMESPACE, Kind
 from podstrat.apiserver.storage.store import Changed, Store, Write
+from podstrat.strategy import errors
 
 Object = dict[str, Any]
 
@@ -22,31 +32,52 @@ NAMESPACE_CONTROLLER = User(
     ("system:serviceaccounts", "system:serviceaccounts:kube-system", AUTHENTICATED),
 )
 """The user that deletes the content of a terminating namespace."""
+GONE = 404
 
 
 class Namespaces:
     """The namespaces of one server. ``delete`` sends a delete request through the same path as a client's."""
 
-    def __init__(self, store: Store, delete: Callable[[Call], object], controller: bool = True) -> None:
+    def __init__(
+        self, store: Store, delete: Callable[[Call], Reply], clock: Callable[[], datetime], controller: bool = True
+    ) -> None:
         self._store = store
         self._delete = delete
+        self._clock = clock
         self._controller = controller
         """Whether terminating namespaces are emptied and removed; otherwise they wait for it, as without a controller."""
+        self._background = Background(self._empty, "namespace-controller")
+
+    def resume(self) -> None:
+        """Goes on with the namespaces that a server before this one has left terminating."""
+        if self._controller:
+            for entry in self._store.list(NAMESPACE)[0]:
+                if "deletionTimestamp" in entry.obj["metadata"]:
+                    self._background.add(entry.obj["metadata"]["name"])
 
     def empty_if_terminating(self, namespace: Object, deadline: Deadline = NEVER) -> None:
-        """Deletes the content of a terminating namespace, then the namespace itself.
-
-        What is left at the deadline stays: the namespace is terminating, and another delete of it goes on.
-        """
+        """Deletes the content of a terminating namespace, then the namespace itself."""
         metadata = namespace.get("metadata") or {}
-        if "deletionTimestamp" in metadata and self._controller:
-            self._empty(metadata["name"], deadline)
+        if "deletionTimestamp" not in metadata or not self._controller:
+            return
+        try:
+            done = self._empty(metadata["name"], deadline)
+        except errors.ApiError:
+            self._background.add(metadata["name"])
+            raise
+        if not done:
+            self._background.add(metadata["name"])
 
-    def _empty(self, name: str, deadline: Deadline) -> None:
-        for kind in self._namespaced_kinds():
-            for entry in self._store.list(kind, name)[0]:
-                self._purge(kind, entry.obj["metadata"], deadline)
+    def _empty(self, name: str, deadline: Deadline = NEVER) -> bool:
+        """Whether everything has been deleted; finalizers may still hold what has."""
+        replies = [
+            self._purge(kind, entry.obj["metadata"], deadline)
+            for kind in self._namespaced_kinds()
+            for entry in self._store.list(kind, name)[0]
+        ]
         self.remove_if_empty(name)
+        self._tell_what_is_left(name)
+        return all(reply.code < 300 or reply.code == GONE for reply in replies)
 
     def remove_if_empty(self, name: str) -> None:
         """Finalizes a terminating namespace whose last object has gone, and removes it unless other finalizers hold it."""
@@ -62,15 +93,33 @@ class Namespaces:
             with contextlib.suppress(Changed):
                 self._store.commit([Write(NAMESPACE, "", name, None if is_free else left, entry.version)])
 
+    def _tell_what_is_left(self, name: str) -> None:
+        """Writes into the status of a terminating namespace what keeps it from going."""
+        entry = self._store.get(NAMESPACE, "", name)
+        if entry is None or "deletionTimestamp" not in entry.obj["metadata"]:
+            return
+        remaining: Counter[str] = Counter()
+        finalizers: Counter[str] = Counter()
+        for kind in self._namespaced_kinds():
+            entries = self._store.list(kind, name)[0]
+            if entries:
+                remaining[f"{kind.plural}.{kind.group}"] = len(entries)
+            for each in entries:
+                finalizers.update(each.obj["metadata"].get("finalizers") or ())
+        told = namespace_conditions.told(entry.obj, remaining, finalizers, self._clock())
+        if told != entry.obj:
+            with contextlib.suppress(Changed):
+                self._store.commit([Write(NAMESPACE, "", name, told, entry.version)])
+
     def _namespaced_kinds(self) -> Iterable[Kind]:
         return (kind for kind in self._store.kinds if kind.namespaced)
 
-    def _purge(self, kind: Kind, metadata: Object, deadline: Deadline) -> None:
+    def _purge(self, kind: Kind, metadata: Object, deadline: Deadline) -> Reply:
         """Deletes an object without a grace period; finalizers still hold it."""
         target = Target(kind, metadata["namespace"], metadata["name"])
-        body = json.dumps({"gracePeriodSeconds": 0}).encode()
+        body = json.dumps({"gracePeriodSeconds": 0, "propagationPolicy": "Background"}).encode()
         user = NAMESPACE_CONTROLLER
-        self._delete(Call("DELETE", target, {}, body, negotiation.JSON, user=user, of_many=True, deadline=deadline))
+        return self._delete(Call("DELETE", target, {}, body, negotiation.JSON, user=user, of_many=True, deadline=deadline))
 
 
 def _finalized(namespace: Object) -> Object:

@@ -204,6 +204,10 @@ class Store:
         """The kinds that are kept."""
         return tuple(self._kinds.values())
 
+    def kind(self, group: str, plural: str) -> Kind | None:
+        """The kind of a resource; None if objects of it are not kept."""
+        return self._kinds.get((group, plural))
+
     def broken(self) -> str | None:
         """What keeps the store from being written to; None if nothing does."""
         return "the store is closed" if self._closed else self._fault

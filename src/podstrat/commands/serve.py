@@ -125,7 +125,7 @@ def _admission_arguments(group: argparse._ArgumentGroup) -> None:
         "--controllers",
         default="*",
         metavar="*|NAME|-NAME,...",
-        help="controllers to run: namespace, serviceaccount, resourcequota; '' for none (default *)",
+        help="controllers to run: garbagecollector, namespace, serviceaccount, resourcequota; '' for none (default *)",
     )
 
 
