@@ -19,6 +19,7 @@ from podstrat.apiserver.conversion_webhooks import ConversionWebhooks
 from podstrat.apiserver.custom_resources import CustomResources
 from podstrat.apiserver.garbage_collection.worker import GarbageCollector
 from podstrat.apiserver.kinds import BINDING, POD
+from podstrat.apiserver.kubelet import requests as kubelet
 from podstrat.apiserver.listing import lists
 from podstrat.apiserver.reads import Reads
 from podstrat.apiserver.representation import Representation
@@ -67,6 +68,7 @@ class Api:
         self._ranges = ServiceRanges(store, ranges)
         self._requests = Requests(store, engine, clock, self._ranges.ranges)
         self._reads = Reads(store, strategies, self._requests, representation, self.custom)
+        self._kubelet = kubelet.KubeletRequests(store, clock)
         self._controllers = Controllers(store, strategies, controllers, clock)
         self._writes = Writes(
             store, strategies, self._requests, representation, admission, self._ranges, self._controllers, self.custom
@@ -126,6 +128,8 @@ class Api:
         target = call.target
         self._authorize(call)
         self._representation.form(call)  # refused before anything happens
+        if target.kind is POD and target.subresource in kubelet.SUBRESOURCES:
+            return self._kubelet.answer(call)
         if call.method == "GET":
             return self._reads.get(call) if target.name and not target.watch else self._reads.list_or_watch(call)
         if call.method not in VERBS:

@@ -40,9 +40,13 @@ POD = Kind(
     keeps_generation=True,
     categories=("all",),
     subresources=(
+        ("attach", "PodAttachOptions", ("create", "get")),
         ("binding", "Binding", ("create",)),
         ("ephemeralcontainers", "Pod", ("get", "patch", "update")),
         ("eviction", "policy/v1 Eviction", ("create",)),
+        ("exec", "PodExecOptions", ("create", "get")),
+        ("log", "Pod", ("get",)),
+        ("portforward", "PodPortForwardOptions", ("create", "get")),
         ("resize", "Pod", ("get", "patch", "update")),
     ),
 )

@@ -21,6 +21,11 @@ class Subresource(NamedTuple):
     verbs: tuple[str, ...]
 
     @property
+    def is_typed(self) -> bool:
+        """Whether objects are sent and answered there, not the bytes of a log or of a connection to a node."""
+        return self.name != "log" and not self.kind.endswith("Options")
+
+    @property
     def type_name(self) -> str:
         """The name in the table of types."""
         return Kind(self.group, self.version, "", self.kind).type_name

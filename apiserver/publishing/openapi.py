@@ -53,7 +53,9 @@ def document(release: str, group: str, version: str) -> Document | None:
     known = schemas.load(release)
     paths = operations.paths(kinds, known.ref)
     listed = [each for each in kinds if "list" in each.verbs]
-    sent = [each.type_name for each in kinds] + [part.type_name for each in kinds for part in subresources.of(each)]
+    sent = [each.type_name for each in kinds] + [
+        part.type_name for each in kinds for part in subresources.of(each) if part.is_typed
+    ]
     components = known.components([*_COMMON, *sent], listed)
     for kind in kinds:
         name = known.name(kind.type_name)

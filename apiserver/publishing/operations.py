@@ -87,6 +87,8 @@ def _places(kind: Kind) -> Iterator[_Place]:
     if on_one:
         yield _Place(f"{collection}/{{name}}", on_one, *own, owner, noun)
     for each in subresources.of(kind):
+        if not each.is_typed:
+            continue
         sent = (each.group, each.version, each.kind, each.type_name)
         yield _Place(f"{collection}/{{name}}/{each.name}", each.verbs, *sent, owner, noun + each.name.capitalize())
 

@@ -412,7 +412,7 @@ def test_evictions_and_budgets(client: Client, calls: Calls) -> None:
         pytest.param("GET", "/api/v1/gadgets", 404, id="no-kind"),
         pytest.param("GET", "/api/v1/pods/p", 404, id="an-object-of-no-namespace"),
         pytest.param("GET", "/api/v1/namespaces/default/nodes", 404, id="nodes-in-a-namespace"),
-        pytest.param("GET", "/api/v1/namespaces/default/pods/p/log", 404, id="logs"),
+        pytest.param("GET", "/api/v1/namespaces/default/pods/p/proxy", 404, id="a-proxy"),
         pytest.param("GET", "/api/v1/namespaces/default/configmaps/c/status", 404, id="no-status"),
         pytest.param("GET", "/api/v1/namespaces/default/pods//status", 404, id="an-empty-name"),
         pytest.param("POST", "/api/v1/pods", 405, id="create-everywhere"),

@@ -151,7 +151,7 @@ def test_only_what_is_served_is_announced():
     served = {(kind.group, kind.plural) for kind in KINDS}
     assert {(group, name) for group, name in listed if "/" not in name} == served
     assert {(group, name.partition("/")[0]) for group, name in listed} == served
-    assert ("", "pods/log") not in listed
+    assert ("", "pods/proxy") not in listed
 
 
 def recorded(release: str) -> dict[str, Any]:
@@ -192,7 +192,7 @@ def test_two_versions_of_one_resource_are_stored_alike():
 def test_resources_are_in_order():
     names = [each["name"] for each in discovery.api_resource_list("", "v1")["resources"]]
     assert names == sorted(names)
-    assert names.index("pods") + 1 == names.index("pods/binding")
+    assert names.index("pods") + 1 == names.index("pods/attach")
 
 
 def test_api_versions():
@@ -244,8 +244,18 @@ def test_aggregated_core():
         "shortNames": ["po"],
         "categories": ["all"],
     }
-    assert [each["subresource"] for each in subresources] == ["binding", "ephemeralcontainers", "eviction", "resize", "status"]
-    assert subresources[2] == {
+    assert [(each["subresource"], each["responseKind"]["kind"], each["verbs"]) for each in subresources] == [
+        ("attach", "PodAttachOptions", ["create", "get"]),
+        ("binding", "Binding", ["create"]),
+        ("ephemeralcontainers", "Pod", ["get", "patch", "update"]),
+        ("eviction", "Eviction", ["create"]),
+        ("exec", "PodExecOptions", ["create", "get"]),
+        ("log", "Pod", ["get"]),
+        ("portforward", "PodPortForwardOptions", ["create", "get"]),
+        ("resize", "Pod", ["get", "patch", "update"]),
+        ("status", "Pod", ["get", "patch", "update"]),
+    ]
+    assert subresources[3] == {
         "subresource": "eviction",
         "responseKind": {"group": "policy", "version": "v1", "kind": "Eviction"},
         "verbs": ["create"],
