@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,7 @@ from podstrat.apiserver.representation import Representation
 from podstrat.apiserver.requests import Requests
 from podstrat.apiserver.reviews import Reviews
 from podstrat.apiserver.service_ranges import ServiceRanges
-from podstrat.apiserver.storage.journal import StoreError, StoreFull
+from podstrat.apiserver.storage.journal import Place, StoreError, StoreFull
 from podstrat.apiserver.storage.store import Store
 from podstrat.apiserver.strategies import Strategies
 from podstrat.apiserver.writes import Writes
@@ -113,6 +113,11 @@ class Api:
     def reset(self) -> None:
         """Back to the initial objects."""
         self.store.reset()
+        self.custom.refresh()
+
+    def restore(self, snapshot: Mapping[Place, Any]) -> None:
+        """Back to the objects of a snapshot."""
+        self.store.restore(snapshot)
         self.custom.refresh()
 
     def handle(self, call: Call) -> Reply:

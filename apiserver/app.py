@@ -20,9 +20,11 @@ from podstrat.apiserver.kinds import Kind, groups_of_release, paths_of_release
 from podstrat.apiserver.metrics import Measures
 from podstrat.apiserver.publishing.documents import Documents
 from podstrat.apiserver.storage.journal import StoreError
+from podstrat.apiserver.storage.snapshots import Snapshots
 from podstrat.strategy import errors
 
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+SUCCESS = Reply(200, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"})
 log = logging.getLogger("podstrat.apiserver")
 
 
@@ -64,6 +66,7 @@ class Http:
         self._authenticator = authenticator
         self._certificate = certificate
         self._request_seconds = request_seconds
+        self._snapshots = Snapshots(api.store)
 
     def app(self) -> Flask:
         """The WSGI application."""
@@ -82,6 +85,10 @@ class Http:
             ("/podstrat/reset", self.reset, "POST"),
         ):
             app.add_url_rule(path, path, view, methods=[method], provide_automatic_options=False)
+        for path, method in (("/podstrat/snapshots", "POST"), ("/podstrat/snapshots/<name>", "DELETE")):
+            app.add_url_rule(path, path, self.snapshot, methods=[method], provide_automatic_options=False)
+        restoring = "/podstrat/snapshots/<name>/restore"
+        app.add_url_rule(restoring, restoring, self.restore, methods=["POST"], provide_automatic_options=False)
         if self.faults is not None:
             app.add_url_rule("/podstrat/faults", "faults", self.fault, methods=["GET", "POST", "DELETE"])
         for path in ("/", "/<path:rest>"):
@@ -178,7 +185,21 @@ class Http:
         self.api.reset()
         if self.faults is not None:
             self.faults.clear()
-        return self._response(Reply(200, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}))
+        return self._response(SUCCESS)
+
+    def snapshot(self, name: str = "") -> Response:
+        """Remembers every object as it is now, under a name that is answered; or forgets what has that name."""
+        self._user()
+        if name:
+            self._snapshots.drop(name)
+            return self._response(SUCCESS)
+        return self._response(Reply(201, {"name": self._snapshots.take()}))
+
+    def restore(self, name: str) -> Response:
+        """Back to the objects of a snapshot, as often as one likes."""
+        self._user()
+        self.api.restore(self._snapshots.get(name))
+        return self._response(SUCCESS)
 
     def fault(self) -> Response:
         """Add, list or clear faults; for authenticated users only."""

@@ -10,9 +10,7 @@ from podstrat.apiserver.custom_resources import CustomResources
 from podstrat.apiserver.generic_objects import Judge
 from podstrat.apiserver.kinds import POD, Kind
 from podstrat.apiserver.storage.store import Entry
-from podstrat.strategy import errors, options, status
-from podstrat.strategy.admission import namespace_lifecycle
-from podstrat.strategy.admission.world import NAMESPACE
+from podstrat.strategy import options
 from podstrat.strategy.api import key_order
 from podstrat.strategy.decoding import codec
 from podstrat.strategy.engine import Engine
@@ -71,17 +69,12 @@ class Strategies:
         return key_order.ordered(codec.prune(obj, type_name, self._generic.types), type_name, self._generic.types)
 
     def _answer_custom(self, request: Request, stored: Object | None, kind: CustomKind) -> Answer:
-        """Of the admission plugins only NamespaceLifecycle sees custom objects."""
-        answer = self._custom.answer(request, stored, kind)
+        """The schema of a custom resource with the admission plugins, policies and webhooks."""
         plugins = self.engine.plugins
-        if answer.code == 201 and kind.namespaced and plugins is not None:
-            name = str((answer.body.get("metadata") or {}).get("name", request.name))
-            namespace = plugins.world.get(NAMESPACE, request.namespace)
-            try:
-                namespace_lifecycle.check_open(namespace, request.namespace, request.resource, name)
-            except errors.ApiError as error:
-                return Answer(error.code, status.failure(error), answer.warnings)
-        return answer
+        if plugins is None or request.verb == "get":
+            return self._custom.answer(request, stored, kind)
+        chain = plugins.chain(request)
+        return chain.charged(self._custom.answer(request._replace(reviewers=chain), stored, kind))
 
     def _answer_generic(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
         """The generic strategy with the admission plugins; pods that are stored as they are do without most of them."""

@@ -46,7 +46,7 @@ class Namespaces:
         self._clock = clock
         self._controller = controller
         """Whether terminating namespaces are emptied and removed; otherwise they wait for it, as without a controller."""
-        self._background = Background(self._empty, "namespace-controller")
+        self._background = Background(self._go_on, "namespace-controller")
 
     def resume(self) -> None:
         """Goes on with the namespaces that a server before this one has left terminating."""
@@ -67,6 +67,10 @@ class Namespaces:
             raise
         if not done:
             self._background.add(metadata["name"])
+
+    def _go_on(self, name: str) -> bool:
+        entry = self._store.get(NAMESPACE, "", name)
+        return entry is None or "deletionTimestamp" not in entry.obj["metadata"] or self._empty(name)
 
     def _empty(self, name: str, deadline: Deadline = NEVER) -> bool:
         """Whether everything has been deleted; finalizers may still hold what has."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import threading
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -319,25 +319,36 @@ class Store:
         self._history.compact(keep)
 
     def reset(self) -> None:
-        """Goes back to the objects of bootstrap: all others are removed, changed or removed ones are put back.
+        """Goes back to the objects of bootstrap."""
+        self.restore(self._baseline)
+
+    def snapshot(self) -> Mapping[Place, Object]:
+        """Every object at one moment, to go back to. It costs pointers: stored objects are not changed, and so not copied."""
+        with self._writing:
+            return {place: entry.obj for place, entry in self._places()}
+
+    def restore(self, snapshot: Mapping[Place, Object]) -> None:
+        """Goes back to the objects of a snapshot: all others are removed, changed or removed ones are put back.
 
         One commit like any other: the version rises, watchers see the events. Planned with the lock for writing held, so that
         no other write can come between.
         """
         with self._writing:
-            writes = builtins.list(self._way_back())
+            writes = builtins.list(self._way_back(snapshot))
             self._commit(writes, [self._body(write) for write in writes])
 
-    def _way_back(self) -> Iterator[Write]:
-        there = {
-            Place(*kind.storage, entry.obj["metadata"].get("namespace", ""), entry.obj["metadata"]["name"]): entry
-            for kind in self.kinds
-            for entry in self.list(kind)[0]
-        }
+    def _places(self) -> Iterator[tuple[Place, Entry]]:
+        for kind in self.kinds:
+            for entry in self.list(kind)[0]:
+                metadata = entry.obj["metadata"]
+                yield Place(*kind.storage, metadata.get("namespace", ""), metadata["name"]), entry
+
+    def _way_back(self, snapshot: Mapping[Place, Object]) -> Iterator[Write]:
+        there = dict(self._places())
         for place, entry in there.items():
-            if place not in self._baseline:
+            if place not in snapshot:
                 yield Write(self._kinds[place[:2]], place.namespace, place.name, None, entry.version)
-        for place, obj in self._baseline.items():
+        for place, obj in snapshot.items():
             now = there.get(place)
             if now is None or now.obj != stamped(obj, now.version):
                 yield Write(self._kinds[place[:2]], place.namespace, place.name, obj, 0 if now is None else now.version)

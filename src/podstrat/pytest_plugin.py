@@ -3,9 +3,10 @@
     def test_my_operator(podstrat_client, podstrat_namespace):
         ...
 
-The server is started when the first test asks for it, and ends with the session. Nothing is imported before.
-Options for it stand in the ini file: ``podstrat_serve_options = --kubernetes-version 1.36``. The admission plugins of a default
-cluster are off, unless it says ``podstrat_admission = true``.
+The server is started when the first test asks for it, and ends with the session; each worker of pytest-xdist has one. Nothing is
+imported before. Options for it stand in the ini file: ``podstrat_serve_options = --kubernetes-version 1.36``. The admission
+plugins of a default cluster are off, unless it says ``podstrat_admission = true``. Deleted namespaces are emptied in any
+case, and dependents of deleted objects are collected. docs/operator-testing.md shows more.
 """
 
 from __future__ import annotations
@@ -21,12 +22,17 @@ import pytest
 if TYPE_CHECKING:
     from podstrat.policy.policies import Policies
     from podstrat.testing.admission import Admitted, Tls
+    from podstrat.testing.definitions import Source
     from podstrat.testing.server import Server
+    from podstrat.testing.snapshot import Snapshot
+
+CONTROLLERS = "--controllers=namespace,garbagecollector"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("podstrat_serve_options", "options for the server of the fixture podstrat_server", default="")
     parser.addini("podstrat_policies", "files and directories of admission policies, for the fixture of that name", type="paths")
+    parser.addini("podstrat_crds", "files and directories of definitions that the server has from the start", type="paths")
     parser.addini("podstrat_admission", "run the admission plugins of the release and controllers", type="bool", default=False)
 
 
@@ -36,8 +42,18 @@ def podstrat_server(request: pytest.FixtureRequest) -> Iterator[Server]:
     from podstrat.testing.server import Server
 
     options = shlex.split(request.config.getini("podstrat_serve_options"))
-    with Server(*options, admission=request.config.getini("podstrat_admission")) as server:
+    admission = request.config.getini("podstrat_admission")
+    with Server(*(() if admission else (CONTROLLERS,)), *options, admission=admission) as server:
+        _define(server, *request.config.getini("podstrat_crds"))
         yield server
+
+
+def _define(server: Server, *sources: Source) -> list[dict[str, Any]]:
+    from podstrat.kubeclient.sync import Client
+    from podstrat.testing import definitions
+
+    with Client(server.kubeconfig) as calls:
+        return definitions.establish(calls, definitions.read(*sources))
 
 
 @pytest.fixture(scope="session")
@@ -66,6 +82,38 @@ def podstrat_namespace(podstrat_server: Server) -> Iterator[str]:
     yield name
     with Client(podstrat_server.kubeconfig) as calls:
         calls.send("DELETE", f"/api/v1/namespaces/{name}")
+
+
+@pytest.fixture
+def podstrat_crds(podstrat_server: Server) -> Iterator[Callable[..., list[dict[str, Any]]]]:
+    """Makes custom resources: ``podstrat_crds("config/crd", {...})``, files, folders or dicts; they go with the test.
+
+    What comes back are the definitions, established. Those of the ini option of the same name are there for the whole session.
+    """
+    from podstrat.kubeclient.sync import Client
+    from podstrat.testing import definitions
+
+    made: list[dict[str, Any]] = []
+
+    def define(*sources: Source) -> list[dict[str, Any]]:
+        found = _define(podstrat_server, *sources)
+        made.extend(found)
+        return found
+
+    yield define
+    with Client(podstrat_server.kubeconfig) as calls:
+        definitions.remove(calls, made)
+
+
+@pytest.fixture
+def podstrat_snapshot(podstrat_server: Server) -> Iterator[Snapshot]:
+    """Everything is after the test as it was before. ``podstrat_snapshot.restore()`` goes back in the middle of it."""
+    from podstrat.testing.snapshot import Snapshot
+
+    taken = Snapshot(podstrat_server)
+    yield taken
+    taken.restore()
+    taken.drop()
 
 
 @pytest.fixture
