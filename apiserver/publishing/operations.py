@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from podstrat.apiserver import subresources
 from podstrat.apiserver.custom_kinds import CustomKind
 from podstrat.apiserver.kinds import Kind
+from podstrat.strategy.patch import media_types
 
 Object = dict[str, Any]
 Ref = Callable[[str], Object]
@@ -64,12 +65,19 @@ class _Place(NamedTuple):
     owner: str
     noun: str
     of_list: str = ""
+    patches: tuple[str, ...] = PATCHES
 
 
 def paths(kinds: Iterable[Kind], ref: Ref) -> Object:
     """The paths of some kinds. ``ref`` gives the reference to a type's schema."""
-    made = {place.path: _item(place, ref) for kind in kinds for place in _places(kind)}
+    made = {place.path: _item(place, ref) for kind in kinds for place in _patched(kind)}
     return dict(sorted(made.items()))
+
+
+def _patched(kind: Kind) -> Iterator[_Place]:
+    """The paths of a kind with the patches that they take: fewer for custom resources, and kubectl apply looks at that."""
+    patches = tuple(each for each in PATCHES if not isinstance(kind, CustomKind) or each in media_types.CUSTOM_PATCHES)
+    return (place._replace(patches=patches) for place in _places(kind))
 
 
 def _places(kind: Kind) -> Iterator[_Place]:
@@ -123,7 +131,7 @@ def _body(body: str, place: _Place, ref: Ref) -> Object:
         # A json patch is a list, the other kinds are objects.
         one: Object = {"type": "object"}
         several: Object = {"type": "array", "items": one}
-        content = {each: {"schema": several if "json-patch" in each else one} for each in PATCHES}
+        content = {each: {"schema": several if "json-patch" in each else one} for each in place.patches}
         return {"required": True, "content": content}
     schema = ref("DeleteOptions" if body == "options" else place.type_name)
     made: Object = {"content": {each: {"schema": schema} for each in BODIES}}

@@ -123,7 +123,7 @@ def test_widgets_come_and_go(count: int, tmp_path: Path) -> None:
             made = send("POST", WIDGETS, widget)
             assert made["code"] == 201, made
             assert made["body"]["spec"] == {"size": 4, "colour": "blue"}
-            refused = send("PUT", path, {**made["body"], "spec": {"size": 5}})
+            refused = send("POST", WIDGETS, {**widget, "metadata": {"name": "odd"}, "spec": {"size": 5}})
             assert (refused["code"], refused["body"]["message"].partition(" denied the request: ")[2]) == (422, "size 5 is odd")
             # The operator gets the default of the schema, adds its finalizer and writes the status.
             status = eventually(lambda path=path: send("GET", path)["body"].get("status", {}).get("doubled"), 90)
