@@ -44,16 +44,13 @@ def podstrat_server(request: pytest.FixtureRequest) -> Iterator[Server]:
     options = shlex.split(request.config.getini("podstrat_serve_options"))
     admission = request.config.getini("podstrat_admission")
     with Server(*(() if admission else (CONTROLLERS,)), *options, admission=admission) as server:
-        _define(server, *request.config.getini("podstrat_crds"))
+        if sources := request.config.getini("podstrat_crds"):
+            from podstrat.kubeclient.sync import Client
+            from podstrat.testing import definitions
+
+            with Client(server.kubeconfig) as calls:
+                definitions.establish(calls, definitions.read(*sources))
         yield server
-
-
-def _define(server: Server, *sources: Source) -> list[dict[str, Any]]:
-    from podstrat.kubeclient.sync import Client
-    from podstrat.testing import definitions
-
-    with Client(server.kubeconfig) as calls:
-        return definitions.establish(calls, definitions.read(*sources))
 
 
 @pytest.fixture(scope="session")
@@ -86,9 +83,10 @@ def podstrat_namespace(podstrat_server: Server) -> Iterator[str]:
 
 @pytest.fixture
 def podstrat_crds(podstrat_server: Server) -> Iterator[Callable[..., list[dict[str, Any]]]]:
-    """Makes custom resources: ``podstrat_crds("config/crd", {...})``, files, folders or dicts; they go with the test.
+    """Makes custom resources: ``podstrat_crds("config/crd", {...})``, files, folders or dicts.
 
-    What comes back are the definitions, established. Those of the ini option of the same name are there for the whole session.
+    What comes back are the definitions, established. They go with the test, but for those that were there before; those of the
+    ini option of the same name are there for the whole session.
     """
     from podstrat.kubeclient.sync import Client
     from podstrat.testing import definitions
@@ -96,9 +94,10 @@ def podstrat_crds(podstrat_server: Server) -> Iterator[Callable[..., list[dict[s
     made: list[dict[str, Any]] = []
 
     def define(*sources: Source) -> list[dict[str, Any]]:
-        found = _define(podstrat_server, *sources)
-        made.extend(found)
-        return found
+        wanted = definitions.read(*sources)
+        with Client(podstrat_server.kubeconfig) as calls:
+            made.extend(each for each in wanted if not definitions.exists(calls, each))
+            return definitions.establish(calls, wanted)
 
     yield define
     with Client(podstrat_server.kubeconfig) as calls:

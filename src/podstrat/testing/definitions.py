@@ -77,7 +77,13 @@ def _establish(calls: Client, definition: Object) -> Object:
         time.sleep(0.05)
 
 
+def exists(calls: Client, definition: Object) -> bool:
+    name = (definition.get("metadata") or {}).get("name", "")
+    return bool(name) and calls.send("GET", f"{DEFINITIONS}/{name}")[0] == 200
+
+
 def remove(calls: Client, definitions: Iterable[Object]) -> None:
     """Deletes definitions, and their objects with them. Objects that finalizers hold stay, and their definition with them."""
     for each in definitions:
-        calls.send("DELETE", f"{DEFINITIONS}/{each['metadata']['name']}")
+        if name := (each.get("metadata") or {}).get("name", ""):
+            calls.send("DELETE", f"{DEFINITIONS}/{name}")
