@@ -50,6 +50,8 @@ COMMANDS = {
         "podstrat.commands.gates", "list the feature gates that affect pods, and their state in each release", brief=True
     ),
     "lsp": Command("podstrat.lsp.command", "run the language server for editors, on standard input and output"),
+    "play": Command("podstrat.play.command", "serve a playground on this machine: the server's answer while one types"),
+    "live": Command("podstrat.live.command", "serve a live view of a cluster on this machine: pods, devices, events, webhooks"),
     "completion": Command("podstrat.check.completion", "print shell completion for bash, zsh, fish and kubectl", brief=True),
 }
 

@@ -78,17 +78,24 @@ def _yaml(each: Opened, outcome: Outcome, version: str) -> Iterator[str]:
             text = f"{outcome.refusal.message} [{by}]" if by else outcome.refusal.message
             yield from (f"# {plain(line)}" for line in text.split("\n"))
         return
-    notes, gone = _remarks(each.object.value, outcome)
-    yield from yaml_writer.lines(_shown(outcome.pod, each.object.value), notes, gone)
+    sent = each.object.value
+    notes, missing = remarks(sent, outcome)
+    gone: dict[Place, list[str]] = {("metadata",): [AT_STORING]}
+    for place, words in missing.items():
+        holder = places.found(place[:-1], outcome.pod)
+        there = places.found(place, sent)
+        value = f": {yaml_writer.scalar(places.at(there, sent))}" if there == place else ""
+        gone.setdefault(holder, []).append(plain(f"{places.text(place[len(holder) :])}{value}  ({words})"))
+    yield from yaml_writer.lines(shown(outcome.pod, sent), notes, gone)
 
 
-def _shown(made: dict[str, Any], sent: Any) -> dict[str, Any]:
+def shown(made: dict[str, Any], sent: Any) -> dict[str, Any]:
     """The object without what only storing it tells."""
     there = sent.get("metadata") if isinstance(sent.get("metadata"), dict) else {}
     hidden = {"creationTimestamp", "uid"} - set(there)
     metadata = {key: value for key, value in made["metadata"].items() if key not in hidden and value is not None}
-    shown: dict[str, Any] = _ordered({**made, "metadata": metadata}, {"apiVersion": "", "kind": "", **sent})
-    return shown
+    ordered: dict[str, Any] = _ordered({**made, "metadata": metadata}, {"apiVersion": "", "kind": "", **sent})
+    return ordered
 
 
 def _ordered(made: Any, sent: Any) -> Any:
@@ -103,9 +110,10 @@ def _ordered(made: Any, sent: Any) -> Any:
     return made
 
 
-def _remarks(sent: Any, outcome: Outcome) -> tuple[dict[Place, str], dict[Place, list[str]]]:
+def remarks(sent: Any, outcome: Outcome) -> tuple[dict[Place, str], dict[Place, str]]:
+    """What there is to say about fields of the object, and about those of the manifest that it has not any more."""
     notes: dict[Place, str] = {}
-    gone: dict[Place, list[str]] = {("metadata",): [AT_STORING]}
+    missing: dict[Place, str] = {}
     for error in outcome.errors:
         place = places.found(error.where, outcome.pod)
         text = plain(f"ERROR: {error}".partition("\n")[0])
@@ -119,12 +127,9 @@ def _remarks(sent: Any, outcome: Outcome) -> tuple[dict[Place, str], dict[Place,
             continue
         if places.found(place, outcome.pod) == place:
             notes.setdefault(place, plain(_words(change)))
-            continue
-        holder = places.found(place[:-1], outcome.pod)
-        there = places.found(place, sent)
-        value = f": {yaml_writer.scalar(places.at(there, sent))}" if there == place else ""
-        gone.setdefault(holder, []).append(plain(f"{places.text(place[len(holder) :])}{value}  ({_words(change)})"))
-    return notes, gone
+        else:
+            missing.setdefault(place, _words(change))
+    return notes, missing
 
 
 def _by_plugin(outcome: Outcome) -> dict[Place, str]:
@@ -155,7 +160,7 @@ def _words(change: Change) -> str:
 
 
 def _json(each: Opened, outcome: Outcome) -> Iterator[str]:
-    made = None if outcome.pod is None else _shown(outcome.pod, each.object.value)
+    made = None if outcome.pod is None else shown(outcome.pod, each.object.value)
     yield printable.dumps(
         {
             "file": each.document.name,

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         raise exits.BadArguments("matrix varies the gates itself; for one setting use podstrat check --feature-gates")
     options.configured(args)
     args.feature_gates = None
-    releases = _releases(args.releases)
+    releases = parse_releases(args.releases)
     if args.pod_security or args.namespaces:
         return _by_column(args, releases[-1])
     settings = options.settings(args)
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         for each in inputs.objects(options.wanted(args)):
             chosen = selection.choose(each.object, frozenset(), ())
             if chosen.kind and not chosen.complaints:
-                found.append(_Matrix(each, releases, settings, not args.no_gates))
+                found.append(Matrix(each, releases, settings, not args.no_gates))
     except goyaml.YamlError as error:
         print(f"podstrat: {error}", file=sys.stderr)
         return exits.INVALID
@@ -97,7 +97,7 @@ def _by_column(args: argparse.Namespace, release: str) -> int:
         return exits.INVALID
 
 
-def _releases(said: str | None) -> list[str]:
+def parse_releases(said: str | None) -> list[str]:
     from podstrat.strategy.gates import history
 
     try:
@@ -107,7 +107,7 @@ def _releases(said: str | None) -> list[str]:
     return [f"{major}.{minor}" for major, minor in parsed]
 
 
-class _Matrix:
+class Matrix:
     """One object before every server."""
 
     def __init__(self, each: Opened, releases: list[str], settings: Settings, with_gates: bool) -> None:

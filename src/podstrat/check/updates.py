@@ -15,8 +15,9 @@ from podstrat.strategy.outcome import Outcome
 from podstrat.strategy.request import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from podstrat.check.inputs import Source
     from podstrat.check.manifest import Object
     from podstrat.check.places import Place
     from podstrat.check.selection import Choice
@@ -51,14 +52,18 @@ def _read(path: str) -> dict[Key, Any]:
     """The old objects. A file that cannot be read, or is not valid YAML, is an invalid argument here."""
     if os.path.isdir(path):
         raise exits.BadArguments(f"{path} is a directory: --old takes one file")
+    return by_key(inputs.sources(inputs.Wanted([path])))
+
+
+def by_key(sources: Iterable[Source]) -> dict[Key, Any]:
+    """The objects that updates are updates of."""
     try:
-        found = {_key(each.object): each.object.value for each in inputs.objects(inputs.Wanted([path]))}
+        return {key(each.object): each.object.value for each in inputs.objects_of(sources)}
     except goyaml.YamlError as error:
         raise exits.BadArguments(str(error)) from None
-    return found
 
 
-def _key(each: Object) -> Key:
+def key(each: Object) -> Key:
     return each.said("kind"), each.meta("namespace") or "default", each.name
 
 
@@ -99,7 +104,7 @@ class UpdateEvaluator(Evaluator):
         return error._replace(hint=self._hint) if self._hint and at == ("spec",) else error
 
     def ask(self, each: Object, chosen: Choice) -> Outcome | None:
-        kind, namespace, name = _key(each)
+        kind, namespace, name = key(each)
         namespace = each.meta("namespace") or self.settings.namespace or "default"
         old = self._old.get((kind, namespace, name))
         row = kinds.BY_NAME.get((each.said("apiVersion"), chosen.kind))
@@ -112,7 +117,7 @@ class UpdateEvaluator(Evaluator):
             raise exits.BadArguments(
                 f"{self._old_name}: the old {kind}/{name} is itself invalid: {stored.refusal and stored.refusal.message}"
             )
-        outcome = self._updated(self._in_namespace(each.value), stored.pod, old, row)
+        outcome = self.updated(self._in_namespace(each.value), stored.pod, old, row)
         how = "apply" if self._applies(each.value) else "replace"
         self._told, self._before = {"how": how} | _about(outcome), old
         if not outcome.ok and not self._subresource:
@@ -141,7 +146,7 @@ class UpdateEvaluator(Evaluator):
             made.pod["metadata"]["resourceVersion"] = _VERSION
         return made
 
-    def _updated(self, new: Any, stored: Any, old: Any, row: Kind) -> Outcome:
+    def updated(self, new: Any, stored: Any, old: Any, row: Kind) -> Outcome:
         if self._applies(new):
             before = client_apply.last_applied(old) if _is_live(old) else old
             body = client_apply.patch(before, client_apply.annotated(new), self.engine.context.types, row.type_name)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from podstrat import goyaml
-from podstrat.check import helm, pipeline
+from podstrat.check import helm, pipeline, tokens
 from podstrat.check.evaluate import Evaluator
 from podstrat.check.inputs import Piece
 from podstrat.check.report import Result
@@ -23,7 +23,7 @@ class Analysis:
         self.path = path
         self.text = text
         self.evaluator = evaluator
-        self.lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        self.lines = tokens.lines(text)
 
     @cached_property
     def results(self) -> list[Result]:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from lsprotocol import types as lsp
 
-# What a finding is underlined up to: the end of a quoted text, of a key, or of a plain value before its comment.
-_TOKEN = re.compile(r"""(?:- +)?(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s:#]+(?=:(?:\s|$))|(?:[^#]|(?<!\s)#)*)""")
+from podstrat.check import tokens
 
 
 def of_token(lines: Sequence[str], line: int, column: int) -> lsp.Range:
     """The token that begins at a line and column, both from 1; the whole line if there is none."""
-    text = lines[line - 1] if 0 < line <= len(lines) else ""
-    begin = min(max(column - 1, 0), len(text))
-    match = _TOKEN.match(text, begin)
-    end = begin + len(match[0].rstrip()) if match else len(text)
-    if end == begin:
-        begin, end = len(text) - len(text.lstrip()), len(text)
+    begin, end = tokens.span(lines, line, column)
     return of_columns(lines, line - 1, begin, end)
 
 
@@ -29,7 +22,7 @@ def of_columns(lines: Sequence[str], line: int, begin: int, end: int) -> lsp.Ran
 
 def position(lines: Sequence[str], line: int, column: int) -> lsp.Position:
     text = lines[line] if 0 <= line < len(lines) else ""
-    return lsp.Position(max(line, 0), len(text[:column].encode("utf-16-le", "surrogatepass")) // 2)
+    return lsp.Position(max(line, 0), tokens.in_utf16(text, column))
 
 
 def column(lines: Sequence[str], at: lsp.Position) -> int:

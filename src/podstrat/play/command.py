@@ -1,0 +1,43 @@
+"""A playground on this machine: a page that says what the API server would say to a manifest, while one types it.
+
+It listens on 127.0.0.1 alone, and answers only to the browser that was given the address which it prints. Nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+
+from podstrat import exits
+from podstrat.play.questions import QUESTIONS
+from podstrat.web import assets
+from podstrat.web.server import PageServer, Site
+
+PORT = 8137
+"""Fixed, so that links to the page outlast it."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, default=PORT, help=f"port to listen on; 0 takes a free one (default {PORT})")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser of this machine")
+
+
+def run(args: argparse.Namespace) -> int:
+    with site(args.port) as server:
+        print(f"podstrat play: {server.url}", flush=True)
+        print("Ctrl-C ends it.", file=sys.stderr)
+        if args.open:
+            import webbrowser
+
+            webbrowser.open(server.url)
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            return exits.OK
+    return exits.OK
+
+
+def site(port: int = 0) -> PageServer:
+    """The server of the playground."""
+    return PageServer(Site(assets.of("podstrat.web", "podstrat.play"), QUESTIONS), port)
