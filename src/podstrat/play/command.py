@@ -1,6 +1,6 @@
 """A playground on this machine: a page that says what the API server would say to a manifest, while one types it.
 
-It listens on 127.0.0.1 alone, and answers only to the browser that was given the address which it prints. Nothing is sent anywhere.
+It listens on 127.0.0.1 alone, and answers only the browser that is given the address it prints. Nothing is sent anywhere else.
 """
 
 from __future__ import annotations

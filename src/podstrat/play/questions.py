@@ -1,4 +1,4 @@
-"""What the page asks, each a function from JSON to JSON. The answers are those of check, explain, matrix and diff, in their words."""
+"""What the page asks, each a function from JSON to JSON. The answers are those of check, explain, matrix and diff."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Two objects side by side, as lines of YAML: what stays, what goes, what comes, and why. Linear in their size.
 
-Lines are marked as in a diff: a blank, ``-`` or ``+``. Keys stand in the order of the first object, those that come behind them by name.
+Lines are marked as in a diff: a blank, ``-`` or ``+``. Keys stand in the order of the first object; those that come are
+behind them, by name.
 """
 
 from __future__ import annotations
@@ -60,6 +61,10 @@ class Compared:
         else:  # lists stand as far left as their key
             yield from self._lists(before, after, at, indent)
 
+    def _in_item(self, before: Any, after: Any, at: Place, indent: str) -> Iterator[Row]:
+        """The same in an item of a list, whose lines stand behind its dash, lists among them."""
+        return self._inside(before, after, at, indent if isinstance(before, dict) else f"{indent}  ")
+
     def _lists(self, before: list[Any], after: list[Any], at: Place, indent: str) -> Iterator[Row]:
         for number in range(max(len(before), len(after))):
             place = (*at, number)
@@ -68,7 +73,7 @@ class Compared:
             elif number >= len(before):
                 yield from self._item(COMES, after[number], place, indent)
             elif _is_inner(before[number], after[number]):
-                yield from _dashed(self._inside(before[number], after[number], place, indent), indent)
+                yield from _dashed(self._in_item(before[number], after[number], place, indent), indent)
             elif _same(before[number], after[number]):
                 yield from self._item(STAYS, after[number], place, indent)
             else:
@@ -85,7 +90,7 @@ class Compared:
 
     def _item(self, sign: str, value: Any, place: Place, indent: str) -> Iterator[Row]:
         if isinstance(value, (dict, list)) and value:
-            first, *rest = _dashed(self._inside(*_sides(sign, value), place, indent), indent)
+            first, *rest = _dashed(self._in_item(*_sides(sign, value), place, indent), indent)
             yield first._replace(note=self._note(sign, place) or first.note)
             yield from rest
         else:

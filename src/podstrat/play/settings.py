@@ -42,9 +42,7 @@ class Chosen(NamedTuple):
     def admitted(self, settings: Settings, sources: list[Source]) -> Settings:
         from podstrat.check import admission
 
-        args = argparse.Namespace(
-            world=None, policies=None, context=None, admission=self.plugins, pod_security=self.pod_security
-        )
+        args = argparse.Namespace(world=None, policies=None, context=None, admission=self.plugins, pod_security=self.pod_security)
         return admission.Plan(args, settings, sources).settings()
 
 

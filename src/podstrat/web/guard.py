@@ -1,7 +1,7 @@
 """Who may ask: the browser of the person who was given the start URL, and no page of another origin in it.
 
-The server listens on loopback, which every program and, by DNS rebinding, every web page of this machine can reach. So a request
-must name this server as its Host, come from this origin if it says where it comes from, and bear the secret: the token of the start
+Every program of this machine can reach loopback and so, by DNS rebinding, can every web page that is open on it. So a request
+must name this server as its Host, come from this origin if it says where it comes from, and bear a secret: the token of the start
 URL, or the cookie that it is exchanged for.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Mapping
+from email.message import Message
 from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -81,7 +81,7 @@ class Guard:
     def set_cookie(self) -> str:
         return f"{self._cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
 
-    def admit(self, method: str, target: str, headers: Mapping[str, str]) -> Admitted:
+    def admit(self, method: str, target: str, headers: Message) -> Admitted:
         """The path that is asked for, or Refused."""
         host = headers.get("Host", "")
         if host not in self._hosts:

@@ -1,7 +1,7 @@
 """The server of a page: its files, its questions in JSON, its streams; a bounded number of connections, of bounded size.
 
-A question is a POST of JSON to a path of ``Site.questions``. A stream is a GET of ``Site.streams``: server-sent events, each a JSON
-value, until the client hangs up or the server stops.
+A question is a POST of JSON to a path of ``Site.questions``. A stream is a GET of ``Site.streams``: server-sent events, each a
+value in JSON, until the client hangs up or the server stops.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from podstrat import exits
-from podstrat.web import guard
 from podstrat.web.assets import Asset
 from podstrat.web.guard import HEADERS, HOST, Guard, Refused
 
@@ -185,7 +184,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _head(self, code: int, content_type: str, more: Mapping[str, str]) -> None:
         self.send_response(code)
         closing = {"Connection": "close"} if self.close_connection else {}
-        for name, value in {"Content-Type": content_type, **guard.HEADERS, **closing, **more}.items():
+        for name, value in {"Content-Type": content_type, **HEADERS, **closing, **more}.items():
             self.send_header(name, value)
         self.end_headers()
 
@@ -201,6 +200,3 @@ class _Handler(BaseHTTPRequestHandler):
 def _json(value: Any) -> bytes:
     """JSON in ASCII, so that no character of an input can end an event or a line."""
     return json.dumps(value, separators=(",", ":")).encode()
-
-
-__all__ = ["HEADERS", "PageServer", "Question", "Site", "Stream"]
