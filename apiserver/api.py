@@ -58,6 +58,7 @@ class Api:
     ) -> None:
         self.store = store
         admission = admission or Admission(store, engine.context.version)
+        self.decisions = admission.decisions
         self.engine = engine = engine.admitting(admission.over_the_store())
         self.custom = CustomResources(store, engine, ConversionWebhooks(lambda: admission.caller).convert)
         strategies = self._strategies = Strategies(engine, self.custom, pod_strategy)

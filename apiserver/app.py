@@ -83,6 +83,7 @@ class Http:
             ("/readyz", self.health, "GET"),
             ("/metrics", self.metrics, "GET"),
             ("/podstrat/reset", self.reset, "POST"),
+            ("/podstrat/webhook-decisions", self.decisions, "GET"),
         ):
             app.add_url_rule(path, path, view, methods=[method], provide_automatic_options=False)
         for path, method in (("/podstrat/snapshots", "POST"), ("/podstrat/snapshots/<name>", "DELETE")):
@@ -200,6 +201,13 @@ class Http:
         self._user()
         self.api.restore(self._snapshots.get(name))
         return self._response(SUCCESS)
+
+    def decisions(self) -> Response:
+        """The latest decisions of webhooks behind the number ``after``, waited for up to ``timeoutSeconds``."""
+        if self._user() == ANONYMOUS:
+            raise Unauthorized()
+        after, seconds = (request.args.get(name, 0, type=int) for name in ("after", "timeoutSeconds"))
+        return self._response(Reply(200, self.api.decisions.after(after, seconds)))
 
     def fault(self) -> Response:
         """Add, list or clear faults; for authenticated users only."""

@@ -120,6 +120,7 @@ class Application(gunicorn.app.base.BaseApplication):
         """Ends the open watches, which would outlive the graceful timeout."""
         if self._api is not None:
             self._api.store.hang_up()
+            self._api.decisions.hang_up()
 
     def _worker_ends(self, arbiter: Any, worker: Any) -> None:
         if self._api is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from podstrat.apiserver.admission import attributes as attributes_of
-from podstrat.apiserver.admission import calling, matching, patches, review
+from podstrat.apiserver.admission import calling, decisions, matching, patches, review
 from podstrat.apiserver.admission.attributes import Attributes, Subject
 from podstrat.apiserver.admission.calling import Caller
 from podstrat.apiserver.admission.configurations import Hook
@@ -63,6 +63,26 @@ class Called:
     def request(self) -> Object:
         """The request in the AdmissionReview that was sent."""
         return json.loads(self.sent)["request"] if self.sent else {}
+
+    @property
+    def response(self) -> Object:
+        """The response in the AdmissionReview that came back."""
+        found = (self.answer or {}).get("response")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def said(self) -> str:
+        """The message of the response."""
+        status = self.response.get("status")
+        return str(status.get("message") or "") if isinstance(status, dict) else ""
+
+    def decision(self, fails_open: bool) -> str:
+        """What came of it, in a word or two."""
+        if self.error or self.answer is None:
+            return decisions.FAILED_OPEN if fails_open else decisions.FAILED
+        if self.response.get("allowed") is not True:
+            return decisions.DENIED
+        return decisions.PATCHED if self.changed else decisions.ALLOWED
 
 
 class Chain:
@@ -112,6 +132,7 @@ class Chain:
         refusal: errors.ApiError | None = None
         for index, (invocation, judgement) in enumerate(zip(found, judgements, strict=True)):
             self.calls.append(judgement.called)
+            self.decided(invocation.hook, judgement.called, attributes, mutating=False)
             self.note(invocation.hook, judgement.verdict, warnings)
             failed = judgement.failed
             if isinstance(failed, NotCalled):
@@ -129,6 +150,27 @@ class Chain:
         if verdict is not None:
             self.annotations.update({f"{hook.name}/{key}": value for key, value in verdict.annotations.items()})
             warnings += verdict.warnings
+
+    def decided(self, hook: Hook, called: Called, attributes: Attributes, *, mutating: bool) -> None:
+        """Keeps a decision for those who watch."""
+        meta = (attributes.new or attributes.old or {}).get("metadata") or {}
+        self._admission.decisions.add(
+            decisions.Decision(
+                time.time(),
+                hook.configuration,
+                hook.name,
+                mutating,
+                attributes.operation,
+                f"{attributes.qualified}/{attributes.subresource}" if attributes.subresource else attributes.qualified,
+                attributes.namespace,
+                attributes.name or str(meta.get("name") or meta.get("generateName") or ""),
+                attributes.user.name,
+                called.decision(hook.fails_open),
+                called.error or called.said,
+                round(called.seconds * 1000, 3),
+                attributes.asked.dry_run,
+            )
+        )
 
     def opens(self, hook: Hook, failed: NotCalled, key: str) -> bool:
         """Whether failurePolicy Ignore lets the write continue without a webhook that could not be called."""
@@ -174,6 +216,7 @@ class _Mutation:
             finally:
                 note = {"configuration": hook.configuration, "webhook": hook.name, "mutated": called.changed}
                 self._chain.annotations[MUTATION + key] = json.dumps(note, separators=(",", ":"))
+                self._chain.decided(hook, called, self.attributes, mutating=True)
             if called.changed:
                 changed = True
                 self.again = self.again | self._asked

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from podstrat.apiserver.admission.attributes import Subject
 from podstrat.apiserver.admission.configurations import REGISTRATION, Configurations
+from podstrat.apiserver.admission.decisions import Decisions
 from podstrat.apiserver.admission.store_world import StoreWorld
 from podstrat.apiserver.kinds import NAMESPACE, Kind
 from podstrat.apiserver.storage.store import Store
@@ -42,6 +43,7 @@ class Admission:
         self.store = store
         self.version = version
         self.configurations = Configurations(store)
+        self.decisions = Decisions()
         self.plugins = plugins or Settings(disable=beyond(version))
         self._resolve = dict(resolve or {})
 

@@ -6,6 +6,12 @@ Without --data-dir objects are in memory and lost when the server stops. Without
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +21,9 @@ from podstrat.strategy.gates import history
 
 if TYPE_CHECKING:
     from podstrat.strategy.admission import Settings
+
+STOP_SECONDS = 5.0
+"""How long the live view has to end with the server."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +36,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     listen.add_argument("--http", action="store_true", help="plain HTTP instead of TLS")
     listen.add_argument("--kubeconfig", type=Path, metavar="FILE", help="write a kubeconfig for this server")
     listen.add_argument("--ready-file", type=Path, metavar="FILE", help="write the server's URL to this file once it answers")
+    listen.add_argument(
+        "--ui", action="store_true", help="also serve a page with a live view, on 127.0.0.1; its address is printed"
+    )
+    listen.add_argument("--ui-port", type=int, default=0, metavar="PORT", help="port of that page (default: any free port)")
     behaviour = parser.add_argument_group("behaviour")
     behaviour.add_argument(
         "--kubernetes-version",
@@ -205,10 +218,32 @@ def run(args: argparse.Namespace) -> int:
         log_requests=not args.quiet,
     )
     try:
-        serving.serve(settings, issuing)
+        if args.ui:
+            with tempfile.TemporaryDirectory(prefix="podstrat-ui-") as folder:
+                settings = replace(settings, kubeconfig=args.kubeconfig or Path(folder) / "kubeconfig")
+                with _live_view(settings.kubeconfig, args.ui_port):
+                    serving.serve(settings, issuing)
+        else:
+            serving.serve(settings, issuing)
     except serving.StartError as error:
         raise exits.BadArguments(str(error)) from None
     return exits.OK
+
+
+@contextmanager
+def _live_view(kubeconfig: Path | None, port: int) -> Iterator[None]:
+    """`podstrat live` beside the server: it waits for the kubeconfig, and ends when this process does, whatever the reason."""
+    command = (sys.executable, "-P", "-m", "podstrat", "live", "--wait", "--until-eof")
+    view = subprocess.Popen(
+        (*command, "--kubeconfig", str(kubeconfig), "--port", str(port)), stdin=subprocess.PIPE, start_new_session=True
+    )
+    try:
+        yield
+    finally:
+        assert view.stdin is not None
+        view.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            view.wait(STOP_SECONDS)
 
 
 def _check_data(directory: Path) -> int:

@@ -38,6 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--once", action="store_true", help="play the story, verify each step, exit with 0 or 1")
     how.add_argument("--no-story", action="store_true", help="start the system without the story; run until Ctrl-C")
+    parser.add_argument("--web", action="store_true", help="also serve a page with a live view of it")
     parser.add_argument("--port", type=int, default=0, help="port of the API server (default: any free port)")
     parser.add_argument("--kubernetes-version", default="1.37", metavar="X.Y", help="Kubernetes release (default 1.37)")
     parser.add_argument("--feature-gates", default="", metavar="A=true,B=false", help="feature gates of the API server")
@@ -89,7 +90,7 @@ def _settings(args: argparse.Namespace) -> tuple[Settings, bool]:
     except history.GateError as error:
         raise exits.BadArguments(str(error)) from None
     text = ",".join(f"{name}={'true' if value else 'false'}" for name, value in chosen.items())
-    return Settings(args.kubernetes_version, text, args.port), MESSAGES in on
+    return Settings(args.kubernetes_version, text, args.port, args.web), MESSAGES in on
 
 
 def _run(args: argparse.Namespace, settings: Settings, messages: bool, view: View) -> int:
@@ -102,6 +103,8 @@ def _run(args: argparse.Namespace, settings: Settings, messages: bool, view: Vie
     with System(settings) as system, Scheduler(system.api(), scene.NODE) as scheduler:
         system.watched.append(scheduler.check)
         view.say(f"They run. To join:\n\n  export KUBECONFIG={system.kubeconfig}\n")
+        if system.page:
+            view.say(f"In a browser:\n\n  {system.page}\n")
         stage = story.Stage(system, view, messages)
         scene.apply(stage.api, system.credentials.webhook_bundle)
         if not args.no_story:

@@ -44,6 +44,8 @@ class Settings(NamedTuple):
     version: str = "1.37"
     feature_gates: str = ""
     port: int = 0
+    web: bool = False
+    """Whether there is a page with the live view."""
 
 
 class System:
@@ -52,6 +54,8 @@ class System:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.folder = Path()
+        self.page = ""
+        """The address of the live view, if there is one."""
         self.processes: list[Process] = []
         self.watched: list[Callable[[], None]] = []
         """Further health checks; each raises UpError on failure."""
@@ -101,6 +105,8 @@ class System:
         self._start_node()
         driver = ["--root", str(self.folder / "k"), "--driver", DRIVER, "--resource", RESOURCE]
         self._add("driver-sim", [*driver, "--devices", str(DEVICES), "--pool", NODE], talks=True)
+        if self.settings.web:
+            self.page = self._add("live", ["--kubeconfig", str(self.kubeconfig)]).strip()
 
     def _start_webhook(self) -> str:
         """Where it listens for reviews."""
