@@ -91,7 +91,10 @@ class Guard:
             raise Refused(403, "a request of another origin")
         if headers.get("Sec-Fetch-Site", "") not in OWN_SITE and headers.get("Sec-Fetch-Mode", "") != "navigate":
             raise Refused(403, "a request of another site")
-        url = urlsplit(target)
+        try:
+            url = urlsplit(target)
+        except ValueError:
+            raise Refused(400, "not an address") from None
         token = parse_qs(url.query).get(TOKEN, [""])[0]
         if method == "GET" and url.path == "/" and self._is(token, self._token):
             return Admitted(url.path, exchange=True)

@@ -36,7 +36,7 @@ function number(cell, value, lags) {
 }
 
 function row(key) {
-  const cells = Object.fromEntries(["phase", "ready", "generation", "observed", "node", "devices"].map((name) => [name, el("td", { class: name })]));
+  const cells = Object.fromEntries(["phase", "ready", "generation", "observed", "node", "devices"].map((name) => [name, el("td", { class: `cell-${name}` })]));
   const name = el("th", { scope: "row" });
   const made = { cells, name, row: el("tr", { "data-pod": key }, name, Object.values(cells)) };
   rows.set(key, made);
