@@ -41,7 +41,9 @@ class Visitor:
         self.host = f"127.0.0.1:{server.server_port}"
         self.cookie = ""
 
-    def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, http.client.HTTPMessage, bytes]:
+    def ask(
+        self, method: str, path: str, body: bytes | None = None, **headers: str
+    ) -> tuple[int, http.client.HTTPMessage, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self.server.server_port, timeout=30)
         sent = {"Host": self.host, **({"Cookie": self.cookie} if self.cookie else {})}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -113,7 +115,9 @@ def test_what_another_site_fetches_is_refused(visitor: Visitor) -> None:
     assert visitor.ask("GET", "/", Sec_Fetch_Site="same-origin", Sec_Fetch_Mode="no-cors")[0] == 200
 
 
-@pytest.mark.parametrize("method, path", [("GET", "/"), ("GET", "/nothing"), ("POST", "/"), ("DELETE", "/"), ("OPTIONS", "/api/echo")])
+@pytest.mark.parametrize(
+    "method, path", [("GET", "/"), ("GET", "/nothing"), ("POST", "/"), ("DELETE", "/"), ("OPTIONS", "/api/echo")]
+)
 def test_every_answer_has_the_headers(visitor: Visitor, stranger: Visitor, method: str, path: str) -> None:
     for each in (visitor, stranger):
         headers = each.ask(method, path)[1]
