@@ -42,12 +42,10 @@ def shown(board: Board) -> dict[str, Any]:
 
 
 def pod(name: str) -> dict[str, Any]:
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name},
-        "spec": {"nodeName": "n", "terminationGracePeriodSeconds": 0, "containers": [{"name": "c", "image": "i"}]},
-    }
+    container = {"name": "c", "image": "i", "resources": {"claims": [{"name": "x"}]}}
+    claims = [{"name": "x", "resourceClaimName": "x"}]
+    spec = {"nodeName": "n", "terminationGracePeriodSeconds": 0, "containers": [container], "resourceClaims": claims}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
 
 
 def test_pods_devices_and_events_as_they_change(server: Server, client: Client) -> None:
@@ -80,7 +78,7 @@ def test_pods_devices_and_events_as_they_change(server: Server, client: Client) 
         client.call("DELETE", f"{PODS}/a")
         eventually(lambda: "pod/default/a" not in shown(board))
         eventually(lambda: health() == "")
-        assert {value["state"] for key, value in shown(board).items() if key.startswith("source/")} == {"live"}
+        eventually(lambda: {value["state"] for key, value in shown(board).items() if key.startswith("source/")} == {"live"})
     finally:
         follower.stopping.set()
 

@@ -212,14 +212,14 @@ class Follower:
 
     def _follow_decisions(self, client: Client) -> None:
         """Only the embedded server tells them."""
-        last = 0
+        last, seconds = 0, 0  # what there is comes at once, what comes later is waited for
         while not self.stopping.is_set():
-            answer = client.call("GET", f"{DECISIONS}?{urlencode({'after': last, 'timeoutSeconds': DECISION_SECONDS})}")
+            answer = client.call("GET", f"{DECISIONS}?{urlencode({'after': last, 'timeoutSeconds': seconds})}")
             self._cluster.decisions(answer["items"], answer["last"])
             self._cluster.source("decisions", LIVE)
             if answer["last"] < last:
                 self.stopping.wait(RETRY)  # it has been started anew
-            last = answer["last"]
+            last, seconds = answer["last"], DECISION_SECONDS
 
 
 def _listed(client: Client, path: str) -> tuple[list[Object], str]:

@@ -1,0 +1,101 @@
+"""A real browser, if this machine has one: `make browser` installs it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+MISSING = "no Chromium on this machine: make browser"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = [
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--host-resolver-rules=MAP evil.example 127.0.0.1",  # as by DNS rebinding
+]
+
+try:
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+except ModuleNotFoundError:
+    pytest.skip("playwright is not installed: make browser", allow_module_level=True)
+
+
+def executable() -> str | None:
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = executable()
+    if path is None:
+        pytest.skip(MISSING)
+    # Chromium refuses to start as root with its sandbox.
+    flags = [*FLAGS, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=path, args=flags)
+        yield made
+        made.close()
+
+
+class Seen:
+    """What a page has asked for and complained about."""
+
+    def __init__(self) -> None:
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+
+    def console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def requested(self, request: Request) -> None:
+        self.requests.append(request.url)
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Opens an address in a profile of its own. No page, but one that is ``refused``, may complain or ask another server."""
+    contexts: list[Any] = []
+    seen: list[tuple[str, Seen]] = []
+
+    def opened(url: str, *, refused: bool = False, **options: Any) -> Page:
+        options.setdefault("viewport", {"width": 1360, "height": 860})
+        context = browser.new_context(**options)
+        context.set_default_timeout(60_000)
+        contexts.append(context)
+        page, watched = context.new_page(), Seen()
+        page.on("console", watched.console)
+        page.on("pageerror", lambda error: watched.complaints.append(str(error)))
+        page.on("request", watched.requested)
+        page.on("dialog", lambda dialog: (watched.complaints.append(dialog.message), dialog.dismiss()))
+        if not refused:
+            seen.append((url, watched))
+        page.goto(url)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    for url, watched in seen:
+        assert watched.complaints == []
+        origin = url.partition("/?")[0]
+        assert [each for each in watched.requests if not each.startswith(origin)] == []
+
+
+def serious(page: Page) -> list[str]:
+    """What axe-core finds that keeps people from using a page."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{each['id']}: {node['html']}: {node['failureSummary']}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"]
+    ]
