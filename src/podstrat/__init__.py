@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from podstrat.strategy.outcome import Outcome
     from podstrat.strategy.request import Answer, Request
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = ["Answer", "Engine", "FieldError", "Outcome", "Request", "ResourceHealth", "ResourceStatus", "__version__"]
 

@@ -81,11 +81,11 @@ def test_a_new_version_and_another_overlay(cluster: World) -> None:
     assert cluster.is_watched()
 
     trusted = objects.bundles(cluster.get(MUTATING))
-    said = cluster.command("install", "--image", "registry.example.com/podstrat-webhook:0.2.0")
+    said = cluster.command("install", "--image", "registry.example.com/podstrat-webhook:0.3.0")
     assert "deployment.apps/podstrat-webhook configured" in said
     assert "secret/podstrat-webhook-tls unchanged" in said
     container = cluster.get(DEPLOYMENT)["spec"]["template"]["spec"]["containers"][0]
-    assert container["image"] == "registry.example.com/podstrat-webhook:0.2.0"
+    assert container["image"] == "registry.example.com/podstrat-webhook:0.3.0"
     assert {"name": "PODSTRAT_WEBHOOK__FAILURE_POLICY", "value": "Fail"} in container["env"]
     # A new image is no new authority.
     assert objects.bundles(cluster.get(MUTATING)) == trusted

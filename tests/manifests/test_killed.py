@@ -72,7 +72,7 @@ def test_killed_at_every_write(kept: World, writes: int) -> None:
     before = {objects.path(obj) for obj in objects.load(Wanted())}
     assert set(kept.left()) == before
 
-    survived(over(Wanted("development", image="podstrat-webhook:0.2.0")), cluster, writes)
+    survived(over(Wanted("development", image="podstrat-webhook:0.3.0")), cluster, writes)
     assert is_trusted(kept)
     assert set(kept.left()) == {objects.path(obj) for obj in objects.load(Wanted("development"))}
 
