@@ -11,7 +11,7 @@ PLOTS := $(VENV)/.plots
 TWO := --numprocesses=2 --dist=loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-all fuzz lint format bench compare mutate soak drill-node drill-audit transcripts findings protos lock lock-plots wheel dist sbom clean
+.PHONY: help up test test-all fuzz lint format bench compare mutate soak drill-node drill-audit transcripts findings rules protos lock lock-plots wheel dist sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,11 +28,12 @@ test-all: lint ## The same, with the tests that take long
 fuzz: $(READY) ## Mutated requests to engine, apply, patches, goyaml and webhook, a minute each; ARGS="engine --seconds 300 --seed 7"
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-lint: $(READY) ## Lint, formatting, types, import contracts
+lint: $(READY) ## Lint, formatting, types, import contracts, spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/codespell
 
 format: $(READY) ## Format the code and mend what the linter can mend
 	$(BIN)/ruff check --fix .
@@ -61,6 +62,9 @@ transcripts: $(READY) ## Run the commands of docs/transcripts and of the pages a
 
 findings: $(READY) ## Make docs/findings.md from the recorded refusals
 	$(BIN)/python -m tools.make_findings
+
+rules: $(READY) ## Make docs/rules.md from the upstream references of the engine
+	$(BIN)/python -m tools.make_rules
 
 protos: $(READY) ## Make node/drivers/generated from node/drivers/protos
 	$(BIN)/python -m grpc_tools.protoc -Ipodstrat/node/drivers/generated=node/drivers/protos --python_out=src --pyi_out=src \

@@ -41,7 +41,7 @@ PACKAGE = "podstrat.strategy"
 FOLDER = "strategy"
 TEXTS_IN = (f"{FOLDER}/kinds/", f"{FOLDER}/rules/", f"{FOLDER}/warn/", f"{FOLDER}/workloads.py")
 """Where a generator of strings is one of messages; elsewhere it may be one of paths."""
-TESTS = ("tests/strategy", "tests/test_docs.py")
+TESTS = ("tests/strategy", "tests/docs/test_examples.py")
 ENOUGH = 97
 KINDS = ("error", "warning", "call")
 TITLES = {"errors and warnings": ("error", "warning"), "calls": ("call",)}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-PAGES = [page for page in (ROOT / "docs").glob("*.md") if "```python" in page.read_text()]
+ROOT = Path(__file__).parent.parent.parent
+PAGES = [page for page in (ROOT / "docs").rglob("*.md") if "```python" in page.read_text()]
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
@@ -17,11 +17,3 @@ def test_examples_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     assert blocks
     exec(compile("\n".join(blocks), str(page), "exec"), {"__name__": "example"})
-
-
-def test_quoted_code_is_in_the_source() -> None:
-    page = (ROOT / "docs" / "adding-a-rule.md").read_text()
-    blocks = re.findall(r"here in `(.*?)`:\n\n```text\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == page.count("```text")
-    for path, code in blocks:
-        assert code in (ROOT / path).read_text(), path
