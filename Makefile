@@ -11,7 +11,7 @@ PLOTS := $(VENV)/.plots
 TWO := --numprocesses=2 --dist=loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-all fuzz lint format bench compare mutate soak drill-node drill-audit transcripts findings rules protos lock lock-plots wheel dist sbom clean
+.PHONY: help up test test-all fuzz floors lint format bench compare mutate soak drill-node drill-audit transcripts findings rules protos lock lock-plots wheel dist sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,11 +19,15 @@ help: ## List the targets
 up: $(RUN) ## The whole system on this machine, with a story in it; Ctrl-C ends it (ARGS=--once: the story only)
 	@$(BIN)/podstrat up $(ARGS)
 
-test: lint ## Lint, types, import contracts, tests with the coverage of strategy/
-	$(BIN)/python -m pytest $(TWO) --cov --cov-report=term
+test: lint ## Lint, types, import contracts, spelling, tests
+	$(BIN)/python -m pytest $(TWO)
 
-test-all: lint ## The same, with the tests that take long
-	$(BIN)/python -m pytest $(TWO) --cov --cov-report=term -m ""
+test-all: lint ## The same with the tests that take long, and the coverage of every room held at its floor
+	$(BIN)/python -m pytest $(TWO) -m "" --cov --cov-report=json:.coverage.json
+	$(BIN)/python -m tools.coverage_floors
+
+floors: $(READY) ## Raise the floors of coverage to what the last `make test-all` measured
+	$(BIN)/python -m tools.coverage_floors --write
 
 fuzz: $(READY) ## Mutated requests to engine, apply, patches, goyaml and webhook, a minute each; ARGS="engine --seconds 300 --seed 7"
 	$(BIN)/python -m tests.fuzz $(ARGS)
@@ -90,7 +94,7 @@ sbom: $(READY) ## Bills of materials (CycloneDX) of every way to install podstra
 	$(BIN)/python -m tools.make_sbom
 
 clean: ## Remove caches and build output (the environment stays: it is .venv)
-	rm -rf dist .coverage htmlcov .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf dist .coverage .coverage.* htmlcov .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 # The environment, made again when what it is made from changes.

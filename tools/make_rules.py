@@ -2,8 +2,8 @@
 
     python -m tools.make_rules
 
-It reads the source, not the modules: every docstring with a line `Upstream:` is a row. The fields of a rule are those at the end of
-the paths that it reports, and of the paths that it is called with.
+It reads the source, not the modules: every docstring with a line `Upstream:` is a row. The fields of a rule end the paths that it
+reports and the paths that it is called with.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _fields(every: list[Rule]) -> Iterator[str]:
             by_field[key].append(rule)
     yield "## By field\n\nThe last part of the path in a message: `spec.containers[0].ports[0].hostPort` is under `hostPort`.\n"
     yield "| field | rules |\n|---|---|"
-    for key in sorted(by_field, key=str.lower):
+    for key in sorted(by_field, key=lambda key: (key.lower(), key)):
         yield f"| `{key}` | {', '.join(map(str, by_field[key]))} |"
 
 
