@@ -10,7 +10,7 @@ import pytest
 import podstrat
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = ["Containerfile", "docs/check.md", "docs/device-health.md", "docs/install.md"]
+PAGES = ["Containerfile", "docs/check.md", "docs/device-health.md", "docs/install.md", "docs/tutorials.md"]
 MANIFESTS = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "manifests").rglob("*.yaml"))]
 IMAGE = r"\bpodstrat-(?:webhook|node|audit):([\w.]+)"
 KEY = r"^\s*(?:rev: v|tag: |version: |appVersion: )\"?(\d+\.\d+\.\d+)\"?$"
