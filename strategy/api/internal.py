@@ -18,7 +18,7 @@ Row = tuple[str, str, Any, str]
 """Go name ("" if the fields stand among those around them), JSON key, zero value, struct ("" for anything else)."""
 Table = dict[str, tuple[Row, ...]]
 
-_FIRST_MINOR = 34
+_FIRST_MINOR = 34  # 1.34, the oldest release of the tables
 _TABLES = os.path.join(os.path.dirname(__file__), "tables")
 
 _META = {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 
-_MOST_LAYOUTS: Final = 256
+_MOST_LAYOUTS: Final = 256  # sets of keys that are kept: manifests have a few dozen
 
 
 class Layout(NamedTuple):

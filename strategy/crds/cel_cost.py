@@ -19,11 +19,11 @@ from podstrat.strategy.field import Errors
 if TYPE_CHECKING:
     from podstrat.strategy.crds.cel_programs import Place, Rule
 
-RULE_LIMIT: Final = 10_000_000
-SCHEMA_LIMIT: Final = 100_000_000
-LARGEST_REQUEST: Final = 3 * 1024 * 1024
-MOST_TOLD: Final = 4
-HUGE: Final = (1 << 64) - 1
+RULE_LIMIT: Final = 10_000_000  # upstream: StaticEstimatedCostLimit
+SCHEMA_LIMIT: Final = 100_000_000  # upstream: StaticEstimatedCRDCostLimit
+LARGEST_REQUEST: Final = 3 * 1024 * 1024  # upstream: celconfig.MaxRequestSizeBytes
+MOST_TOLD: Final = 4  # upstream names the four most expensive
+HUGE: Final = (1 << 64) - 1  # upstream: math.MaxUint64
 _HELP: Final = (
     "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)"
 )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 
-LONGEST_MESSAGE: Final = 5 * 1024
+LONGEST_MESSAGE: Final = 5 * 1024  # upstream: celconfig.MaxEvaluatedMessageExpressionSizeBytes
 BUDGET: Final = 10_000_000
 """How many steps the rules of one object may take together.
 

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_MAX_REPEAT: Final = 1000
+_MAX_REPEAT: Final = 1000  # Go's regexp/syntax refuses more
 _REPEAT: Final = re.compile(r"\{(\d+)(,(\d*))?\}")
 _GROUP: Final = re.compile(r"\?(?:P?<(?P<name>[^>]*)>|(?P<flags>[imsU]*(?:-[imsU]*)?)(?P<end>[:)]))")
 _REPEATED_GROUP: Final = re.compile(r"\)[*+{]")

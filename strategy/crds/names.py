@@ -19,7 +19,7 @@ DNS_1035 = validation.pattern_text(
     "abc-123",
 )
 MIXED_CASE = "may have mixed case, but should otherwise match: "
-LONGEST = 63
+LONGEST = 63  # a DNS label
 
 
 def faults(text: str) -> list[str]:

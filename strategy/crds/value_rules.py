@@ -18,7 +18,7 @@ Object = dict[str, Any]
 _KINDS: Final = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
 _GO_FORMATS: Final = {int: "int64", float: "float64"}
 _INT32, _INT64 = range(-(1 << 31), 1 << 31), range(-(1 << 63), 1 << 63)
-_FLOAT32: Final = 3.4028235677973366e38
+_FLOAT32: Final = 3.4028235677973366e38  # from here on a double rounds to infinity as a float32
 _JSON_INTEGER: Final = 1 << 53
 """What a whole number in JSON is below, so that a float64 can hold it."""
 

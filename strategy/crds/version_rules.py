@@ -12,8 +12,8 @@ Object = dict[str, Any]
 
 COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 COLUMN_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
-MOST_SELECTABLE: Final = 8
-LONGEST_WARNING: Final = 256
+MOST_SELECTABLE: Final = 8  # upstream: MaxSelectableFields
+LONGEST_WARNING: Final = 256  # bytes of deprecationWarning, as the API reference says
 _SELECTABLE_TYPE: Final = (
     "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."
 )

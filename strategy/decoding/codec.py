@@ -22,7 +22,7 @@ _META: Final = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Ki
 _META_KEYS: Final = {"kind": "kind", "apiversion": "apiVersion"}
 _FOLDED: Final = str.maketrans("\u017f\u212a", "sk")  # the two other characters that fold into ASCII letters
 _TOO_DEEP: Final = "exceeded max depth"
-_SHOWN: Final = 30
+_SHOWN: Final = 30  # bytes of the body that the server's message shows
 
 # Where one kind is taken in several versions.
 _ALSO_TAKEN: Final = {("Eviction", "policy/v1"): ("policy/v1beta1",)}

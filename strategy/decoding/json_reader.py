@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn
 from podstrat.strategy.decoding.jsontext import BAD_BYTES, Escaped, JSONError, Number, Pairs, integer
 from podstrat.strategy.formats import go
 
-MAX_DEPTH: Final = 10000
+MAX_DEPTH: Final = 10000  # Go's encoding/json stops there
 END: Final = "unexpected end of JSON input"
 
 _BEFORE_VALUE: Final = "looking for beginning of value"

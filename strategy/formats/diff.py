@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 BOUND = 2_000_000
 """Comparisons of lines, about half a second. A hundred changes in a spec of a thousand lines are a twentieth of that."""
-CONTEXT = 3
+CONTEXT = 3  # lines around a change, as in unified diffs
 
 Opcode = tuple[str, int, int, int, int]
 

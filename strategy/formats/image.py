@@ -8,8 +8,8 @@ from functools import lru_cache
 ALWAYS, IF_NOT_PRESENT = "Always", "IfNotPresent"
 
 HUB, OLD_HUB, HUB_LIBRARY = "docker.io", "index.docker.io", "library/"
-PATH_LENGTH = 255
-CACHED_LENGTH = 512
+PATH_LENGTH = 255  # upstream: reference.RepositoryNameTotalLengthMax
+CACHED_LENGTH = 512  # twice the longest valid name: what is longer is not worth a place
 DIGEST_LENGTHS = {"sha256": 64, "sha384": 96, "sha512": 128}
 
 _HOST_PART = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"

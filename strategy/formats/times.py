@@ -31,7 +31,7 @@ _LAYOUTS: Final = {_RFC3339: (*_SECONDS, "Z07:00"), _RFC3339_MICRO: (*_SECONDS, 
 
 _EPOCH: Final = date(1970, 1, 1).toordinal()
 _CYCLE_YEARS: Final = 400  # after which the calendar repeats itself
-_CYCLE_DAYS: Final = 146097
+_CYCLE_DAYS: Final = 146097  # the calendar repeats every 400 years
 _UTC_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _BEGINNING: Final = -62135596800  # 0001-01-01T00:00:00Z, which the server takes for no time at all
 

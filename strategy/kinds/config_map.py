@@ -11,7 +11,7 @@ from podstrat.strategy.kinds.kind import Create, Strategy, Update
 from podstrat.strategy.rules import meta
 from podstrat.strategy.verbs import deletion
 
-MAX_SIZE = 1024 * 1024
+MAX_SIZE = 1024 * 1024  # upstream: MaxSecretSize, for ConfigMaps too
 IMMUTABLE = "field is immutable when `immutable` is set"
 
 

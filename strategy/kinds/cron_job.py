@@ -17,7 +17,7 @@ from podstrat.strategy.verbs import deletion
 
 JOB = "spec.jobTemplate.spec"
 AT = f"{JOB}.template"
-NAME_LIMIT = 52
+NAME_LIMIT = 52  # a DNS label less the 11 characters that a Job's name gets appended
 POLICIES = ("Allow", "Forbid", "Replace")
 ZONE_IN_SCHEDULE = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
 ZONE_IN_BOTH = "cannot use both timeZone field and TZ or CRON_TZ in schedule"

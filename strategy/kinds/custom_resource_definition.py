@@ -22,7 +22,7 @@ TERMINATING = {
     "reason": "InstanceDeletionPending",
     "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
 }
-WEBHOOK_PORT = 443
+WEBHOOK_PORT = 443  # the default of ServiceReference.port
 _META_OF_STATUS = ("labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp", "generation", "selfLink")
 
 

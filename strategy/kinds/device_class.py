@@ -16,7 +16,7 @@ from podstrat.strategy.rules.declarative import covered
 from podstrat.strategy.verbs import deletion
 
 TYPE, SPEC = "resource.DeviceClass", "resource.DeviceClassSpec"
-CONFIGS = 32
+CONFIGS = 32  # upstream: DeviceConfigMaxSize
 OF_QUOTAS = "requests."
 OURS = "kubernetes.io/"
 NO_PATH = "a name must be a domain-prefixed path, such as 'example.com/my-prop'"

@@ -20,7 +20,7 @@ from podstrat.strategy.verbs import deletion
 TYPES = ("Pod", "Container", "PersistentVolumeClaim")
 NO_STORAGE = "either minimum or maximum storage value is required, but neither was provided"
 NOT_FOR_PODS = "may not be specified when `type` is 'Pod'"
-MAX_MILLI = (2**63 - 1) // 1000
+MAX_MILLI = (2**63 - 1) // 1000  # beyond it thousandths overflow an int64
 LISTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
 

@@ -13,7 +13,7 @@ from podstrat.strategy.request import Request
 from podstrat.strategy.rules import meta, scheduling
 from podstrat.strategy.verbs import deletion
 
-HIGHEST = 1_000_000_000
+HIGHEST = 1_000_000_000  # upstream: HighestUserDefinablePriority
 PREFIX = "system-"
 SYSTEM = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 

@@ -15,7 +15,7 @@ from podstrat.strategy.rules import service_addresses, services
 from podstrat.strategy.verbs import deletion
 from podstrat.strategy.warn import addresses
 
-AFFINITY_SECONDS = 10800
+AFFINITY_SECONDS = 10800  # upstream: DefaultClientIPServiceAffinitySeconds
 EXTERNAL_NAME, LOAD_BALANCER = "ExternalName", "LoadBalancer"
 
 

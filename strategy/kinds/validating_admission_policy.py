@@ -15,8 +15,8 @@ from podstrat.strategy.verbs import deletion
 
 REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 AT_LEAST_ONE = "validations or auditAnnotations must contain at least one item"
-ANNOTATIONS_LIMIT = 20
-ANNOTATION_LENGTH = 5 * 1024
+ANNOTATIONS_LIMIT = 20  # upstream: maxAuditAnnotations
+ANNOTATION_LENGTH = 5 * 1024  # upstream: maxAuditAnnotationValueExpressionLength
 _LINE_BREAK = re.compile(r"[\n\r]")
 
 

@@ -17,7 +17,7 @@ BYTES = (bytes, bytearray, memoryview)
 MALFORMED = "invalid JSON patch"
 BAD_MERGE = "Invalid JSON Patch"
 TOO_DEEP = "exceeded max depth"
-MAX_OPERATIONS = 10000
+MAX_OPERATIONS = 10000  # upstream: maxJSONPatchOperations
 
 _OP_MEMBERS = frozenset(("op", "path", "from", "value"))
 _OP_TEXTS = frozenset(("op", "path", "from"))

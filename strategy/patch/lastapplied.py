@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 KUBECTL = "kubectl"
-ANNOTATIONS_LIMIT = 256 * 1024
+ANNOTATIONS_LIMIT = 256 * 1024  # upstream: TotalAnnotationSizeLimitB
 
 
 def owned(live: Pod, what: Kind) -> Tree | None:

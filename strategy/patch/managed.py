@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from podstrat.strategy.patch.schema import Node
 
 APPLY, UPDATE = "Apply", "Update"
-MOST_UPDATERS = 10
+MOST_UPDATERS = 10  # upstream: DefaultMaxUpdateManagers
 ANCIENT = "ancient-changes"
 UNKNOWN = "unknown"
-NAME_LIMIT = 128
+NAME_LIMIT = 128  # upstream: FieldManagerMaxLength
 
 STRIPPED = fieldset.of_paths(
     ("apiVersion",),

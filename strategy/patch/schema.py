@@ -30,7 +30,7 @@ _SCALARS: Final = {
     "IntOrString": "untyped",
 }
 _ZERO: Final = {"string": "", "int32": 0, "int64": 0, "bool": False}
-_MOST_LAYOUTS: Final = 256
+_MOST_LAYOUTS: Final = 256  # sets of keys that are kept: manifests have a few dozen
 
 
 class Layout(NamedTuple):

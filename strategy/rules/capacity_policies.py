@@ -9,7 +9,7 @@ from podstrat.strategy.formats import quantity
 from podstrat.strategy.formats.quantity import Quantity
 from podstrat.strategy.rules import devices
 
-VALUES = 10
+VALUES = 10  # upstream: CapacityRequestPolicyDiscreteMaxOptions
 LARGEST = (1 << 63) - 1
 FRACTIONS = "DRAFractionalCapacityRange"
 BOTH = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'

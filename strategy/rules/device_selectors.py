@@ -8,8 +8,8 @@ from podstrat.strategy.field import Errors
 from podstrat.strategy.rules import devices
 from podstrat.strategy.rules.declarative import covered
 
-SELECTORS = 32
-EXPRESSION_LIMIT = 10 * 1024
+SELECTORS = 32  # upstream: DeviceSelectorsMaxSize
+EXPRESSION_LIMIT = 10 * 1024  # upstream: CELSelectorExpressionMaxLength
 
 
 def each(selectors: list[Pod], at: str, ctx: Context, stored: bool = False) -> Errors:

@@ -15,9 +15,9 @@ from podstrat.strategy.formats import go, validation
 from podstrat.strategy.rules.declarative import covered
 
 DRIVER_LIMIT, POOL_LIMIT, NAME_LIMIT = 63, 253, 32
-KEY_LIMIT = DRIVER_LIMIT + 1 + NAME_LIMIT
-PARAMETERS_LIMIT = 10 * 1024
-BINDING_LIMIT = 4
+KEY_LIMIT = DRIVER_LIMIT + 1 + NAME_LIMIT  # a driver, a slash, a name
+PARAMETERS_LIMIT = 10 * 1024  # upstream: OpaqueParametersMaxLength
+BINDING_LIMIT = 4  # upstream: BindingConditionsMaxSize
 OPERATORS = ("Equal", "Exists")
 NO_DOMAIN = "a fully qualified name must be a domain and a name separated by a slash"
 NOT_AN_OBJECT = "must be a valid JSON object"

@@ -10,10 +10,10 @@ from podstrat.strategy.field import Errors
 from podstrat.strategy.formats import validation
 
 POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-MAX_NAMESERVERS = 3
-MAX_SEARCHES = 32
-MAX_SEARCH_LIST = 2048
-MAX_HOSTNAME = 64
+MAX_NAMESERVERS = 3  # upstream: MaxDNSNameservers, resolv.conf's own
+MAX_SEARCHES = 32  # upstream: MaxDNSSearchPaths
+MAX_SEARCH_LIST = 2048  # upstream: MaxDNSSearchListChars
+MAX_HOSTNAME = 64  # Linux' HOST_NAME_MAX
 
 NEEDS_CONFIG = "must provide `dnsConfig` when `dnsPolicy` is None"
 NEEDS_NAMESERVER = "must provide at least one DNS nameserver when `dnsPolicy` is None"

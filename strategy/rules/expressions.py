@@ -16,7 +16,7 @@ from podstrat.cel.types import BOOL, DYN, NULL, STRING, Type
 
 KEPT = 2048
 """How many compiled expressions are kept; longer ones than KEPT_LENGTH are compiled each time."""
-KEPT_LENGTH = 4096
+KEPT_LENGTH = 4096  # characters: what people write; a kept one holds its syntax tree
 _PREFIX = "kubernetes."
 
 

@@ -10,7 +10,7 @@ from podstrat.strategy.field import Errors
 from podstrat.strategy.formats import go, quantity
 
 HEALTHS = ("Healthy", "Unhealthy", "Unknown")
-MESSAGE_LIMIT = 1024
+MESSAGE_LIMIT = 1024  # bytes, as the API reference says
 CLAIM = "claim:"
 NO_REQUEST = "must match one of the container's resource requests"
 NO_CLAIM = (

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from podstrat.strategy.formats import go
 
 _number = re.compile(r"[+-]?[0-9]+", re.ASCII).fullmatch
-_LONG = 19
+_LONG = 19  # digits of the largest int64
 
 
 class RangeError(ValueError):

@@ -13,9 +13,9 @@ from podstrat.strategy.formats import go, validation
 from podstrat.strategy.rules import index_ranges, rollouts, scheduling_groups, templates
 
 MOST_INDEXED, MOST_FAILED, MOST_PARALLEL = 100_000, 100_000, 10_000
-MANAGER_LIMIT = 63
+MANAGER_LIMIT = 63  # upstream: maxManagedByLength, a DNS label's
 RULES_LIMIT, CODES_LIMIT, CONDITIONS_LIMIT, SUCCESS_LIMIT = 20, 255, 20, 20
-INDEXES_LIMIT = 64 * 1024
+INDEXES_LIMIT = 64 * 1024  # upstream: maxJobSuccessPolicySucceededIndexesLimit
 MODES = ("NonIndexed", "Indexed")
 ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 OPERATORS = ("In", "NotIn")

@@ -9,7 +9,7 @@ from podstrat.strategy.context import V1_37, Context, Pod
 from podstrat.strategy.field import Errors, FieldError
 from podstrat.strategy.formats import go, validation
 
-ANNOTATIONS_LIMIT = 256 * 1024
+ANNOTATIONS_LIMIT = 256 * 1024  # upstream: TotalAnnotationSizeLimitB
 MANAGER_LIMIT, SUBRESOURCE_LIMIT = 128, 256
 STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 IMMUTABLE = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")

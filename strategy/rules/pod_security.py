@@ -15,7 +15,7 @@ CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 GROUP_CHANGE_POLICIES = ("Always", "OnRootMismatch")
 GROUPS_POLICIES = ("Merge", "Strict")
 SELINUX_CHANGE_POLICIES = ("MountOption", "Recursive")
-MAX_SYSCTL_NAME = 253
+MAX_SYSCTL_NAME = 253  # upstream: SysctlMaxLength
 
 _SYSCTL_PART = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _SYSCTL = rf"({_SYSCTL_PART}[\./])*{_SYSCTL_PART}"

@@ -25,7 +25,7 @@ from podstrat.strategy.rules import (
 )
 
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
-MAX_DEADLINE = 2**31 - 1
+MAX_DEADLINE = 2**31 - 1  # the largest int32
 CLASSES = frozenset(
     ("priorityClassName", "runtimeClassName", "preemptionPolicy", "overhead", "os", "schedulingGroup", "workloadRef")
 )

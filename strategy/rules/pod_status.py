@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 KNOWN_CONDITIONS = ("PodScheduled", "Ready", "Initialized")
 STATUS_LISTS = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
-MAX_ID = 2**31 - 1
-MAX_UID_1_37 = 2**32 - 1
+MAX_ID = 2**31 - 1  # the largest int32
+MAX_UID_1_37 = 2**32 - 1  # the largest uint32: user IDs of the kernel
 NOT_NEGATIVE = "must be a non-negative integer"
 
 

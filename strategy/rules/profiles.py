@@ -13,9 +13,9 @@ from podstrat.strategy.field import Errors
 from podstrat.strategy.formats import go, validation
 
 PROFILE_TYPES = ("Localhost", "RuntimeDefault", "Unconfined")
-MAX_PROFILE_NAME = 4095
-MAX_CREDENTIAL_SPEC = 64 * 1024
-MAX_ID = 2**31 - 1
+MAX_PROFILE_NAME = 4095  # Linux' PATH_MAX less the closing NUL
+MAX_CREDENTIAL_SPEC = 64 * 1024  # upstream: MaxGMSACredentialSpecLength
+MAX_ID = 2**31 - 1  # the largest int32
 BETWEEN_IDS = validation.between(0, MAX_ID)
 
 # What Go takes for white space; Python counts four separators more.

@@ -25,16 +25,16 @@ NO_COLON = 'ClusterTrustBundle without signer name must not have ":" in its name
 
 SIGNER_FORM = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
 SIGNER_DOTS = "should be a domain with at least two segments separated by dots"
-SIGNER_DOMAIN_LIMIT = 253
+SIGNER_DOMAIN_LIMIT = 253  # a DNS subdomain
 SIGNER_LIMIT = 571
 """A domain, a slash, and behind it a namespace, a dot and a name."""
 
 KEY_TYPES = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
 NO_PATHS = "specify at least one of credentialBundlePath, keyPath, and certificateChainPath"
 NEEDS_DOMAIN = 'must be a domain-prefixed key (such as "acme.io/foo")'
-SHORTEST_CERTIFICATE = 3600
-LONGEST_CERTIFICATE = 91 * 24 * 3600
-LONGEST_OF_KUBERNETES = 24 * 3600
+SHORTEST_CERTIFICATE = 3600  # seconds: an hour, as the API reference says
+LONGEST_CERTIFICATE = 91 * 24 * 3600  # seconds: 91 days, as the API reference says
+LONGEST_OF_KUBERNETES = 24 * 3600  # seconds: a day, for signers of kubernetes.io
 
 
 def service_account_token() -> dict[str, Any]:

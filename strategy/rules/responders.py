@@ -9,6 +9,7 @@ from podstrat.strategy.context import Context, Pod
 from podstrat.strategy.field import Errors
 from podstrat.strategy.formats import go, validation
 
+# As the API reference has them; priorities below FIRST_PRIORITY are for responders of Kubernetes itself.
 MAX_RESPONDERS = 10
 MAX_PRIORITY = 100_000
 FIRST_PRIORITY = 1_000

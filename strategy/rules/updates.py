@@ -11,7 +11,7 @@ from podstrat.strategy.context import Context, Pod
 from podstrat.strategy.field import Errors, Finds
 from podstrat.strategy.rules import tolerations
 
-MAX_DEADLINE = 2**31 - 1
+MAX_DEADLINE = 2**31 - 1  # the largest int32
 ONLY_THESE = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"

@@ -36,7 +36,7 @@ FC_NONE = "must specify either targetWWNs or wwids, but not both"
 FC_ONE = "targetWWNs and wwids can not be specified simultaneously"
 FC_LUN = "lun is required if targetWWNs is specified"
 RESERVED_OPTION = "kubernetes.io and k8s.io namespaces are reserved"
-DRIVER_LIMIT = 63
+DRIVER_LIMIT = 63  # a DNS label
 
 _IQN_AUTHORITY = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"
 _NOT_IN_IQN = ",;*&$|\t\n\f\r "

@@ -16,7 +16,7 @@ from podstrat.strategy.verbs.incoming import NAMESPACE_DIFFERS
 
 CONDITION = {"reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting"}
 REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
-MAX_DISRUPTED = 2000
+MAX_DISRUPTED = 2000  # upstream: MaxDisruptedPodSize
 
 
 class LeftCondition(Exception):

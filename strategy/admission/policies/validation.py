@@ -22,9 +22,9 @@ Object = dict[str, Any]
 
 CODES = {"Unauthorized": 401, "Forbidden": 403, "RequestEntityTooLarge": 413}
 INVALID = "Invalid"
-LONGEST_MESSAGE = 5 * 1024
+LONGEST_MESSAGE = 5 * 1024  # upstream: celconfig.MaxEvaluatedMessageExpressionSizeBytes
 FAILURES = "validation.policy.admission.k8s.io/validation_failure"
-FAILURES_KEPT = 50
+FAILURES_KEPT = 50  # bounds the audit annotation
 
 
 class Denied(errors.ApiError):
