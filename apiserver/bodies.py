@@ -8,7 +8,7 @@ from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from podstrat.apiserver.negotiation import BODY_LIMIT
 from podstrat.strategy import errors
 
-CHUNK = 2**16
+CHUNK = 2**16  # a socket's buffer: larger reads save nothing
 DISCARDED = 64 * 2**20
 """How many bytes of a too large body are read before the refusal: most clients read the response only after sending all of it.
 About twenty times the limit, so that mistakes are answered; a larger upload has its connection closed."""

@@ -32,7 +32,7 @@ from bench.figures import Result, Row  # noqa: E402
 from podstrat.testing.server import Server  # noqa: E402
 
 BUDGETS = {"start": 2.2, "get": 0.5, "create": 0.25, "patch status": 0.25}
-CLIENTS = 4
+CLIENTS = 4  # twice the two cores that the figures are for: the server is never idle
 PODS = "/api/v1/namespaces/default/pods"
 BARE = """
 import sys

@@ -6,7 +6,7 @@ from typing import Any
 
 Object = dict[str, Any]
 
-SIZE = 1000
+SIZE = 1000  # enough that one odd pod moves no median
 LABELS = {"pod-security.kubernetes.io/enforce": "baseline", "pod-security.kubernetes.io/warn": "restricted"}
 HARD = {"pods": "10", "requests.cpu": "100", "limits.memory": "1Ti"}
 USED = {"pods": "1", "requests.cpu": "1", "limits.memory": "1Gi"}

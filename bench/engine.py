@@ -22,8 +22,8 @@ from podstrat.strategy.admission import World
 from podstrat.strategy.engine import Engine
 
 BUDGETS = {"create from a dict": 6.0, "create from bytes": 8.0, "update from dicts": 9.0, "update_status from dicts": 9.0}
-WORKLOAD_BUDGET = 1.3
-POLICIES_BUDGET = 6.0
+WORKLOAD_BUDGET = 1.3  # ratio: beside its template a Deployment has metadata and a few fields
+POLICIES_BUDGET = 6.0  # ratio: what the policies of the row may add to a create
 ADMISSION_BUDGET = 3.0
 """What the default admission chain may add to a create, with a world of a thousand objects."""
 CONTAINERS = (1, 3, 10, 30, 50)

@@ -20,7 +20,7 @@ from podstrat.kubeclient.credentials import Identity
 from podstrat.kubeclient.errors import Expired, Unavailable, unavailable
 from podstrat.kubeclient.proxy import LARGEST_HEAD, Proxy, check_tunnel
 
-LARGEST_ANSWER = 64 * 1024 * 1024
+LARGEST_ANSWER = 64 * 1024 * 1024  # some 10,000 pods in one list; more is read in pages
 IDLE_CONNECTIONS = 4
 """Kept for later requests. A burst opens more; one for each of its requests would stay open until the server closes it."""
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-LARGEST_HEAD = 64 * 1024
+LARGEST_HEAD = 64 * 1024  # asyncio's own limit of a line; servers send a few KiB
 
 
 class BadProxy(ValueError):

@@ -23,7 +23,7 @@ from urllib.parse import parse_qs, urlsplit
 
 LIMIT = 256.0
 """MB: half of what the CronJob of manifests/audit may use."""
-NAMESPACES = 20
+NAMESPACES = 20  # a middling cluster
 LEVEL = {"pod-security.kubernetes.io/enforce": "baseline"}
 
 

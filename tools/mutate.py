@@ -42,7 +42,7 @@ FOLDER = "strategy"
 TEXTS_IN = (f"{FOLDER}/kinds/", f"{FOLDER}/rules/", f"{FOLDER}/warn/", f"{FOLDER}/workloads.py")
 """Where a generator of strings is one of messages; elsewhere it may be one of paths."""
 TESTS = ("tests/strategy", "tests/docs/test_examples.py")
-ENOUGH = 97
+ENOUGH = 97  # per cent of the mutants that tests must notice; some of the rest change no answer
 KINDS = ("error", "warning", "call")
 TITLES = {"errors and warnings": ("error", "warning"), "calls": ("call",)}
 OUT, THROUGH = "__mutate_out__", "__mutate_through__"

@@ -12,7 +12,7 @@ from podstrat.webhook.metrics import Metrics
 from podstrat.webhook.probes import Check
 from podstrat.webhook.settings import Settings
 
-CHECK_SECONDS = 2.0
+CHECK_SECONDS = 2.0  # a rotated certificate is served within seconds; two stat calls cost nothing
 log = logging.getLogger("podstrat.webhook")
 
 

@@ -33,12 +33,12 @@ from podstrat.webhook.framing import Framer, TooLarge
 
 KEEP_ALIVE_SECONDS = 120.0
 """Go's clients close idle connections after 90 s: the server must not close first, or a request may race with the close."""
-CLOSING_SECONDS = 1.0
-HANDSHAKE_THREADS = 2
+CLOSING_SECONDS = 1.0  # a TLS close takes one round trip; more is a client that is gone
+HANDSHAKE_THREADS = 2  # one a core of a small pod: handshakes are processor time
 ACCEPTS = 64
 """Connections accepted in a row before others get their turn."""
-CHUNK = 64 * 1024
-SWEEP_SECONDS = 0.25
+CHUNK = 64 * 1024  # four TLS records
+SWEEP_SECONDS = 0.25  # a timeout is late by this at most: little beside seconds
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 log = logging.getLogger("podstrat.webhook")
@@ -51,14 +51,19 @@ class Limits(NamedTuple):
     """The limits of one process."""
 
     connections: int = 1000
+    """Below the usual limit of 1024 open files. An API server keeps a few connections a replica."""
     handshakes: int = 200
+    """A fifth of the connections: half-open ones cannot take all places."""
     buffered: int = 64 * 1024 * 1024
     """Bytes of requests that are being read, together."""
     body: int = 7 * 1024 * 1024
+    """Old and new object of 3 MiB each, and what is around them."""
     discarded: int = 28 * 1024 * 1024
     """How much of an oversized body is read and discarded: most clients read the response only after sending everything."""
     handshake_seconds: float = 3.0
+    """Two round trips and a signature, with one lost packet sent again."""
     read_seconds: float = 10.0
+    """The API server's default timeout of a webhook: afterwards nothing waits for the answer."""
     keep_alive_seconds: float = KEEP_ALIVE_SECONDS
 
 

@@ -32,7 +32,7 @@ from podstrat.webhook.limiter import Limiter
 from podstrat.webhook.metrics import Metrics
 from podstrat.webhook.review import API_VERSION, KIND, Request, Response, answer
 
-BODY_LIMIT = 7 * 1024 * 1024
+BODY_LIMIT = 7 * 1024 * 1024  # old and new object of 3 MiB each, and what is around them
 DISCARD_LIMIT = 4 * BODY_LIMIT
 """How much of an oversized body is read and discarded: most clients read the response only after sending everything."""
 JSON = "application/json"
@@ -43,7 +43,7 @@ PHASES: dict[str, Phase] = {
     "/policy": "policy",
     "/preflight": "preflight",
 }
-RETRY_SECONDS = 1
+RETRY_SECONDS = 1  # the queue is empty again within a second
 _TIMEOUT = re.compile(r"(?:^|&)timeout=(\d{1,6})(ms|s)(?:&|$)")
 
 log = logging.getLogger("podstrat.webhook")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-TURN_SECONDS = 0.2
+TURN_SECONDS = 0.2  # a probe waits this long at most
 
 
 class Supervisor:

@@ -18,7 +18,7 @@ WARNING_LENGTH = 256
 """The API server may truncate warnings that are longer."""
 WARNINGS_LENGTH = 4096
 """The limit for all warnings of one response."""
-MOST_CAUSES = 256
+MOST_CAUSES = 256  # a Status with more helps no reader, and must fit into the answer
 # Built once: building an encoder takes longer than encoding a patch.
 _encoded = json.JSONEncoder(separators=(",", ":")).encode
 

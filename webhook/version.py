@@ -16,7 +16,7 @@ from podstrat.webhook.settings import AUTO, Settings, release
 
 CONFIRMATIONS = 3
 """How often in a row a newer release must be seen: API servers of a control plane are upgraded one after the other."""
-TIMEOUT_SECONDS = 5.0
+TIMEOUT_SECONDS = 5.0  # an API server that is slower is asked again later
 RETRY_SECONDS = 2.0
 """The interval while the release is unknown."""
 log = logging.getLogger("podstrat.webhook")

@@ -23,7 +23,7 @@ from podstrat.strategy.formats.go import quote
 Object = dict[str, Any]
 Address = tuple[str, int]
 
-HTTPS_PORT = 443
+HTTPS_PORT = 443  # the default of ServiceReference.port
 IDLE_EACH, IDLE_SECONDS = 8, 30.0
 """How many connections to one webhook are kept when they are not needed, and for how long."""
 ERROR_TEXT = 2048

@@ -23,7 +23,7 @@ Object = dict[str, Any]
 
 PATIENCE = 3.0
 """Seconds to wait for a resourceVersion not reached yet, as the cacher of kube-apiserver does."""
-RETRY_SECONDS = 1
+RETRY_SECONDS = 1  # upstream: resourceVersionTooHighRetrySeconds
 
 TOO_OLD = "The resourceVersion for the provided list is too old."
 CONTINUE_TOO_OLD = (

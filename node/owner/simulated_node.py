@@ -26,7 +26,7 @@ NODES = "/api/v1/nodes"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 RENEW = 10.0
 """Seconds between two renewals of the Lease: the kubelet's, a quarter of what the controller waits for."""
-LEASE_SECONDS = 40
+LEASE_SECONDS = 40  # the kubelet's nodeLeaseDurationSeconds
 HEARTBEAT = 300.0
 """Seconds between two heartbeats in the status, if nothing changes: the kubelet's nodeStatusReportFrequency."""
 CAPACITY = {"cpu": "8", "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": "110"}

@@ -11,7 +11,7 @@ from podstrat.strategy.rules.health import MESSAGE_LIMIT
 
 DEFAULT_TIMEOUT = 30.0
 """Seconds: the kubelet's default."""
-SHORTEST_TIMEOUT = 1.0
+SHORTEST_TIMEOUT = 1.0  # the unit of the protocol's field
 LONGEST_TIMEOUT = 24 * 3600.0
 """A day: longer ones would keep the last word of a dead driver for good; the kubelet overflows at 2^63 ns."""
 ELLIPSIS = "..."

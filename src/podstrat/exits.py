@@ -12,7 +12,7 @@ BUG = 3
 
 # As shells count a program that a signal ended.
 INTERRUPTED = 128 + 2
-BROKEN_PIPE = 128 + 13
+BROKEN_PIPE = 128 + 13  # what a shell reports of SIGPIPE
 
 
 class BadArguments(Exception):

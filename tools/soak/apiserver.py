@@ -17,9 +17,9 @@ from podstrat.testing.server import Server
 from tools.soak.memory import Memory
 from tools.soak.result import Result
 
-WRITES = 200_000
-WATCHERS = 1_000
-WRITERS = 4
+WRITES = 200_000  # minutes of writing at full speed: a leak of 100 bytes a write shows as 20 MB
+WATCHERS = 1_000  # half of what `serve` admits at once
+WRITERS = 4  # twice the cores
 SECONDS = 300.0
 """Until watchers that have not seen everything are given up, after the last write."""
 

@@ -22,8 +22,8 @@ OUTAGE = 300.0
 CALM = 240.0
 """Seconds of ordinary operation before the outage and after the storms, for the memory to be compared."""
 STORMS = (409, 429, 500, 503)
-STORM_REQUESTS = 300
-STORM_SECONDS = 45.0
+STORM_REQUESTS = 300  # refused writes of each kind, so that every pod backs off several times
+STORM_SECONDS = 45.0  # for back-offs from half a second to grow to many seconds
 PERIOD = 0.5
 """Seconds between two changes of a device's health."""
 

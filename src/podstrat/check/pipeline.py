@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from podstrat.check.inputs import Piece, Source
     from podstrat.goyaml import Document
 
-MANY_BYTES = 4 << 20
+MANY_BYTES = 4 << 20  # with less, starting processes takes longer than the check
 MANY_FILES = 400
 """From here on several processes are worth their start."""
 MOST_PROCESSES = 64

@@ -12,8 +12,8 @@ from podstrat.printable import unguarded
 COLOURS = ("auto", "always", "never")
 WAIT = 0.7
 """Seconds before a bar is shown: whatever is done by then needs none."""
-STEP = 0.1
-WIDTH = 30
+STEP = 0.1  # seconds: as often as the eye follows
+WIDTH = 30  # with counts and a name the line fits into 80 columns
 
 
 def colour(choice: str) -> bool:

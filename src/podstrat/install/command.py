@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from podstrat.install.apply import KubernetesCluster
 
 SWITCH_OFF = f"kubectl delete mutatingwebhookconfiguration,validatingwebhookconfiguration {objects.NAME}"
-TIMEOUT = 300.0
+TIMEOUT = 300.0  # as long as helm --wait
 
 
 def install_arguments(parser: argparse.ArgumentParser) -> None:

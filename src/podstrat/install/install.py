@@ -16,7 +16,7 @@ from podstrat.install.objects import Object, Wanted
 
 OLDEST = (1, 30)
 """The first release with matchConditions in v1. Without them every status update of every pod would be sent."""
-POLL_SECONDS = 0.5
+POLL_SECONDS = 0.5  # a rollout takes seconds; two reads a second cost the server nothing
 CERT_MANAGER = "cert-manager.io/v1"
 PROMETHEUS = "monitoring.coreos.com/v1"
 

@@ -16,7 +16,7 @@ from podstrat.install.objects import Object
 from podstrat.strategy.review.edits import BASIS
 
 SINCE = (1, 33)
-PAGE = 500
+PAGE = 500  # kubectl's --chunk-size
 
 
 def migrate(cluster: Cluster, annotation: str, dry_run: bool, say: Say) -> int:

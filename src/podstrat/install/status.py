@@ -18,7 +18,7 @@ from podstrat.install.objects import Object, Wanted
 if TYPE_CHECKING:
     from podstrat.webhook.settings import Settings
 
-SOON_DAYS = 14
+SOON_DAYS = 14  # two weeks: renewal should have come long before, and there is time to act
 SECRETS = {"secret": (objects.SECRET, "tls.crt"), "files": ("podstrat-webhook-cert-manager", "tls.crt")}
 """Where the certificate is, by the setting `certificates`."""
 

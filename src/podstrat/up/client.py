@@ -19,7 +19,7 @@ CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
 SLICES = "/apis/resource.k8s.io/v1/resourceslices"
 HOOKS = "/apis/admissionregistration.k8s.io/v1"
 MERGE, STRATEGIC = MERGE_PATCH, STRATEGIC_MERGE_PATCH
-TIMEOUT = 15.0
+TIMEOUT = 15.0  # longer than a write through two webhooks with their timeouts of 5 s
 
 
 class Refused(UpError):

@@ -15,7 +15,7 @@ from pathlib import Path
 DISMISSED = "dismissed"
 PATIENCE = 10.0
 """Seconds between SIGTERM and SIGKILL."""
-POLL = 0.05
+POLL = 0.05  # seconds: the parent's end is noticed before its folder is missed
 
 
 class Guard:

@@ -15,7 +15,7 @@ POLL = 0.02
 """Poll interval in seconds."""
 TAIL = 12
 """Lines of the log that are shown when a process has died."""
-ANSWER_SECONDS = 10.0
+ANSWER_SECONDS = 10.0  # milliseconds on a quiet machine; a swapping laptop takes seconds
 
 
 class UpError(Exception):

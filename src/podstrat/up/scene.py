@@ -12,7 +12,7 @@ from podstrat.up.client import CLAIMS, HOOKS, PODS, Api, Object
 NODE = "node-1"
 DRIVER = "gpu.example.com"
 RESOURCE = "example.com/gpu"
-DEVICES = 8
+DEVICES = 8  # as many GPUs as the usual server has
 CLASS = "gpu.example.com"
 REQUEST = "gpus"
 """The name of a claim within its pod."""

@@ -26,10 +26,10 @@ T = TypeVar("T")
 
 START_SECONDS = 60.0
 """Startup timeout of a process. Each takes about a second; the rest is for slow machines."""
-STOP_SECONDS = 10.0
+STOP_SECONDS = 10.0  # a part that has not ended by then is killed
 NOTICE_SECONDS = 0.5
 """A process that dies closes its connections a little before it exits."""
-POLL = 0.05
+POLL = 0.05  # seconds: a part that ends early is reported at once
 HERE = "127.0.0.1"
 LONGEST_SOCKET = 100
 """Bytes of a path that a socket can have on every system."""

@@ -13,7 +13,7 @@ from podstrat.printable import allow, plain, unguarded
 from podstrat.up.client import EVENTS, PODS, Api, Object
 
 HEADINGS = ("NAME", "READY", "GENERATION", "OBSERVED", "PHASE", "DEVICES")
-LAST_EVENTS = 6
+LAST_EVENTS = 6  # with the table they fit into 24 lines
 REFRESH = 0.3
 """Seconds between two looks."""
 RED, GREEN, BOLD = "31", "32", "1"

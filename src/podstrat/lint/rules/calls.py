@@ -9,8 +9,8 @@ from podstrat.lint import expressions, values
 from podstrat.lint.rule import ERROR, WARNING, Finds, Found, Rule, rule
 from podstrat.lint.subjects import Configuration, Hook
 
-LONG_SECONDS = 5
-LONGEST_SECONDS = 30
+LONG_SECONDS = 5  # half of the server's default: what a user still waits for
+LONGEST_SECONDS = 30  # the largest timeoutSeconds that the API takes
 REQUEST_SECONDS = 34
 """What the API server gives a whole request."""
 OFTEN_WRITTEN = (("", "pods", "status"), ("", "nodes", "status"), ("", "events", ""), ("events.k8s.io", "events", ""))

@@ -6,7 +6,7 @@ from podstrat.lint import values
 from podstrat.lint.rule import ERROR, INFO, WARNING, Finds, Found, Rule, rule
 from podstrat.lint.subjects import Hook, Workload
 
-HTTPS_PORT = 443
+HTTPS_PORT = 443  # the default of ServiceReference.port
 POD = ("spec", "template", "spec")
 
 

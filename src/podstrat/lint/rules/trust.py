@@ -11,7 +11,7 @@ from podstrat.lint import values
 from podstrat.lint.rule import ERROR, INFO, WARNING, Finds, Found, Rule, rule
 from podstrat.lint.subjects import Hook
 
-SOON_DAYS = 30
+SOON_DAYS = 30  # a month: authorities are often renewed by hand
 # Annotations of controllers that inject the caBundle.
 FILLED_IN_BY = (
     "cert-manager.io/inject-",
