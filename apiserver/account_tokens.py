@@ -141,7 +141,7 @@ class AccountTokens:
     # ---- reading ---------------------------------------------------------------------------------------
 
     def shown(self, token: str, audiences: Sequence[str] = AUDIENCES) -> Shown | None:
-        """Whose token it is, and for which of the audiences; None if it is not ours, over, or for nobody of them.
+        """Whose token it is, and for which of the audiences; None if it is not ours, has expired, or is for other audiences.
 
         Upstream: jwtTokenAuthenticator.AuthenticateToken, validator.Validate
         """

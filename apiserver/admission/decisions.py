@@ -76,5 +76,5 @@ class Decisions:
                 self._news.wait(min(left, POLL))
 
     def hang_up(self) -> None:
-        """Lets nobody wait any longer."""
+        """Ends every wait."""
         self._over = True

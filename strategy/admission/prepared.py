@@ -34,7 +34,7 @@ class Prepared(World):
         return [self._ready.get(id(obj)) or self._prepared(kind, obj) for obj in found] if found else found
 
     def has_none(self, kind: KindName, namespace: str = "") -> bool:
-        """Whether there is no object of a kind in a namespace, without one anywhere; False if that cannot be known."""
+        """Whether a namespace, without one the cluster, has no objects of a kind; False if that cannot be known."""
         return self.is_complete(kind, namespace) and not super().list(kind, namespace)
 
     def faults(self) -> Iterator[WorldError]:

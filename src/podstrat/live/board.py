@@ -32,7 +32,7 @@ class Board:
         """The version of the last removal that is not remembered any more."""
 
     def put(self, key: str, value: Any) -> None:
-        """Sets an entry; nobody hears of one that is as it was."""
+        """Sets an entry; one that is as it was is not announced."""
         with self._news:
             before = self._entries.get(key)
             if before is not None and before[1] == value:

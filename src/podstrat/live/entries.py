@@ -25,7 +25,7 @@ class Device(NamedTuple):
     """Driver and pool, or the resource of a device plugin."""
     name: str
     health: str = FREE
-    """Healthy, Unhealthy, Unknown; empty for one that no pod holds, of which nobody says anything."""
+    """Healthy, Unhealthy, Unknown; empty for one that no pod holds, since none reports it."""
     message: str = ""
     pods: tuple[str, ...] = ()
 
