@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from collections import OrderedDict
 from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
@@ -20,7 +21,8 @@ class WorkQueue(Generic[T]):
     """For one thread. Time is an argument, in seconds of any clock that only goes forward."""
 
     def __init__(self) -> None:
-        self._ready: dict[T, None] = {}
+        # Not a dict: the first key of one is found behind all those that were deleted before it.
+        self._ready: OrderedDict[T, None] = OrderedDict()
         self._failures: dict[T, int] = {}
         self._later: list[tuple[float, int, T]] = []
         self._number = itertools.count()
@@ -37,9 +39,7 @@ class WorkQueue(Generic[T]):
             self.add(heapq.heappop(self._later)[2])
         if not self._ready:
             return None
-        item = next(iter(self._ready))
-        del self._ready[item]
-        return item
+        return self._ready.popitem(last=False)[0]
 
     def due(self, now: float) -> float | None:
         """In how many seconds next() has something; None: not before something is added."""
