@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from podstrat.goyaml.errors import YamlError
 from podstrat.goyaml.limits import MAX_SIZE
@@ -11,7 +11,7 @@ from podstrat.goyaml.limits import MAX_SIZE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from podstrat.goyaml.nodes import Node, Tree
+    from podstrat.goyaml.nodes import Tree
 
 Place = tuple[int, int]
 """Line and column, both from 1."""
@@ -38,12 +38,19 @@ class Duplicate:
         return f"Duplicate({self.path!r}, {self.first!r}, {self.second!r}, merged={self.merged!r})"
 
 
+class Places(Protocol):
+    """Knows where in a text each part of a value stands."""
+
+    def find(self, path: Path) -> tuple[Place, Place]:
+        """Where the value at the path begins, and where its key; of the nearest ancestor that exists, if it does not."""
+
+
 class Document:
     """A value, and where in the text each part of it stands."""
 
-    __slots__ = ("_read", "_tree", "index", "line", "name", "value")
+    __slots__ = ("_places", "_read", "duplicates", "index", "line", "name", "value")
 
-    def __init__(self, value: Any, line: int, read: Callable[[], Tree], tree: Tree | None = None) -> None:
+    def __init__(self, value: Any, line: int, read: Callable[[], Places], tree: Tree | None = None) -> None:
         self.value = value
         """dict, list, str, int, float, bool or None; the keys are strings, a key that came twice has its last value."""
         self.line = line
@@ -52,16 +59,13 @@ class Document:
         """The how-manieth of the stream, from 0; empty documents do not count."""
         self.name = ""
         """The file, as the caller called it."""
+        self.duplicates: list[Duplicate] = tree.duplicates if tree else []
+        """The keys that a mapping has twice. kubectl does not mind them; strict decoding in the API server does."""
         self._read = read
-        self._tree = tree
+        self._places: Places | None = tree
 
     def __repr__(self) -> str:
         return f"<Document {self.index} at {self.name}:{self.line}>"
-
-    @property
-    def duplicates(self) -> list[Duplicate]:
-        """The keys that a mapping has twice. kubectl does not mind them; strict decoding in the API server does."""
-        return self._tree.duplicates if self._tree else []
 
     def mark(self, path: Path) -> Place:
         """The line and column, from 1, of the value at the path, or of its nearest ancestor that exists."""
@@ -72,30 +76,11 @@ class Document:
         return self._find(path)[1]
 
     def _find(self, path: Path) -> tuple[Place, Place]:
-        if self._tree is None:
-            self._tree = self._read()
-        node = self._tree.root
-        if node is None or self.value is None:
+        if self.value is None:
             return (self.line, 1), (self.line, 1)
-        key = node.mark
-        for step in path:
-            child = _child(node, step)
-            if child is None:
-                break
-            key = node.keys[str(step)] if node.keys is not None else child.mark
-            node = child
-        first = self._tree.first_line
-        return (node.mark.line + first, node.mark.column + 1), (key.line + first, key.column + 1)
-
-
-def _child(node: Node, step: str | int) -> Node | None:
-    if type(node.items) is dict:
-        found: Node | None = node.items.get(step)
-        return found
-    if type(node.items) is list and type(step) is int and 0 <= step < len(node.items):
-        item: Node = node.items[step]
-        return item
-    return None
+        if self._places is None:
+            self._places = self._read()
+        return self._places.find(path)
 
 
 def load(text: bytes | str, name: str = "") -> Document:
@@ -126,13 +111,19 @@ def read(text: str, first_line: int) -> Document:
     line = first_line + (lead[0].count("\n") if lead else 0)
     value = everyday.read(text)
     if value is not everyday.NOT_MINE:
-        return Document(value, line, lambda: _tree(text, first_line))
+        return Document(value, line, lambda: _outline(text, first_line))
     tree = _tree(text, first_line)
     return Document(tree.root and tree.root.value, line, lambda: tree, tree)
 
 
 def too_large(size: int, line: int) -> YamlError:
     return YamlError(f"the document has {size} characters; more than {MAX_SIZE} are not read", line)
+
+
+def _outline(text: str, first_line: int) -> Places:
+    from podstrat.goyaml import everyday_places
+
+    return everyday_places.Outline(text, first_line)
 
 
 def _tree(text: str, first_line: int) -> Tree:

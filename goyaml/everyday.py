@@ -19,21 +19,21 @@ _WIDEST = 200
 """Columns of indentation; two levels a column at most, so deeper nesting than limits.MAX_DEPTH cannot pass."""
 
 # "key: rest", perhaps at the start of a sequence item. The unquoted keys are those that are nothing but strings.
-_ENTRY = re.compile(
+ENTRY = re.compile(
     r"( *)(- +)?(?:([A-Za-z_][-A-Za-z0-9_./]{0,200})|\"([^\"\\]{0,200})\"|'([^']{0,200})'):(?: +(?!\Z)(.*)| *\Z)"
 ).match
-_ITEM = re.compile(r"( *)(- +)(?!\Z)(.*)").match
+ITEM = re.compile(r"( *)(- +)(?!\Z)(.*)").match
 
 # What a plain scalar may begin with; a dash is looked at more closely.
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+~$=^;()<\\")
 
 # The rest is compiled when it is first met.
 _AFTER = r"(?: +#.*| *)"
-_ATOM = r"(?:\"[^\"\\]*\"|'[^']*'|-{0,2}[A-Za-z0-9_./+=][-A-Za-z0-9_./+=]*)"
+ATOM = r"(?:\"[^\"\\]*\"|'[^']*'|-{0,2}[A-Za-z0-9_./+=][-A-Za-z0-9_./+=]*)"
 _KEY = r"(?:\"[^\"\\]*\"|'[^']*'|[A-Za-z_][-A-Za-z0-9_./]*)"
-_SEQUENCE = rf"\[ *+((?:{_ATOM}(?: *, *{_ATOM})*)?) *\]{_AFTER}"
-_MAPPING = rf"\{{ *+((?:{_KEY}: +{_ATOM}(?: *, *{_KEY}: +{_ATOM})*)?) *\}}{_AFTER}"
-_PAIR = rf"({_KEY}): +({_ATOM})"
+SEQUENCE = rf"\[ *+((?:{ATOM}(?: *, *{ATOM})*)?) *\]{_AFTER}"
+MAPPING = rf"\{{ *+((?:{_KEY}: +{ATOM}(?: *, *{_KEY}: +{ATOM})*)?) *\}}{_AFTER}"
+PAIR = rf"({_KEY}): +({ATOM})"
 _DOUBLE = rf"\"((?:[^\"\\]|\\[\"\\nt])*)\"{_AFTER}"
 _SINGLE = rf"'((?:[^']|'')*)'{_AFTER}"
 _LITERAL = rf"\|([-+]?){_AFTER}"
@@ -53,13 +53,13 @@ def read(text: str) -> Any:
     indent = -1
     into: Any = top
     pending: str | None = ""  # the key whose value stands on the lines to come
-    number = _first(lines)
+    number = first(lines)
     while number < len(lines):
         line = lines[number]
         number += 1
         column, dash, key, kind, value = _known.get(line) or _line(line)
-        if kind >= _BLANK:
-            if kind == _BLANK:
+        if kind >= BLANK:
+            if kind == BLANK:
                 continue
             return NOT_MINE
         while column < indent:
@@ -89,7 +89,7 @@ def read(text: str) -> Any:
             elif kind == _FLOW:
                 value = _flow(value)
             else:
-                value, number = _literal(value, lines, number, indent + 1)
+                value, number = literal(value, lines, number, indent + 1)
             if value is NOT_MINE:
                 return NOT_MINE
         if key is None:
@@ -103,12 +103,17 @@ def read(text: str) -> Any:
 
 # What a line is: an entry or item with a scalar, a flow collection, a literal block, or its value on the lines to come; blank; or
 # nothing for this reader.
-_SCALAR, _FLOW, _BLOCK, _PENDING, _BLANK, _OTHER = range(6)
+_SCALAR, _FLOW, BLOCK, _PENDING, BLANK, _OTHER = range(6)
 _Line = tuple[int, int, str | None, int, Any]
 
 _known: dict[str, _Line] = {}
 _MOST_KNOWN = 20_000
 """Lines to remember: manifests repeat themselves, and a line known is read ten times faster. Some 5 MB when full."""
+
+
+def taken_apart(line: str) -> _Line:
+    """A line of a text that has been read: its indentation, the width of its dash, its key, what it is, its value."""
+    return _known.get(line) or _line(line)
 
 
 def _line(line: str) -> _Line:
@@ -124,13 +129,13 @@ def _line(line: str) -> _Line:
 def _parts(line: str) -> _Line:
     if "\t" in line:
         return _NOTHING
-    if match := _ENTRY(line):
+    if match := ENTRY(line):
         spaces, dash, key, double, single, rest = match.groups()
         if key is None:
             key = single if double is None else double
         elif key in scalars.WORDS:
             return _NOTHING
-    elif match := _ITEM(line):
+    elif match := ITEM(line):
         spaces, dash, rest = match.groups()
         key = None
     else:
@@ -141,16 +146,16 @@ def _parts(line: str) -> _Line:
     if rest[0] in "[{":
         return column, shift, key, _FLOW, rest
     if rest[0] == "|":
-        return column, shift, key, _BLOCK, rest
+        return column, shift, key, BLOCK, rest
     value = _value(rest)
     return _NOTHING if value is NOT_MINE else (column, shift, key, _SCALAR, value)
 
 
-_SPACE: _Line = (0, 0, None, _BLANK, None)
+_SPACE: _Line = (0, 0, None, BLANK, None)
 _NOTHING: _Line = (0, 0, None, _OTHER, None)
 
 
-def _first(lines: list[str]) -> int:
+def first(lines: list[str]) -> int:
     """The line after the document start, or the first one where there is none."""
     for number, line in enumerate(lines):
         if not _is_blank(line):
@@ -184,11 +189,11 @@ def _value(rest: str) -> Any:
 
 
 def _flow(rest: str) -> Any:
-    if match := re.fullmatch(_SEQUENCE, rest):
-        atoms = [_atom(atom) for atom in re.findall(_ATOM, match[1])]
+    if match := re.fullmatch(SEQUENCE, rest):
+        atoms = [_atom(atom) for atom in re.findall(ATOM, match[1])]
         return NOT_MINE if NOT_MINE in atoms else atoms
-    if match := re.fullmatch(_MAPPING, rest):
-        return _mapping(re.findall(_PAIR, match[1]))
+    if match := re.fullmatch(MAPPING, rest):
+        return _mapping(re.findall(PAIR, match[1]))
     return NOT_MINE
 
 
@@ -220,7 +225,7 @@ def _mapping(pairs: list[tuple[str, str]]) -> Any:
     return value
 
 
-def _literal(header: str, lines: list[str], number: int, least: int) -> tuple[Any, int]:
+def literal(header: str, lines: list[str], number: int, least: int) -> tuple[Any, int]:
     """The text of a literal block, and the number of the line after it. Its first line says how far it is indented."""
     match = re.fullmatch(_LITERAL, header)
     first = lines[number] if number < len(lines) else ""

@@ -48,6 +48,30 @@ class Tree:
         self.duplicates = duplicates
         self.first_line = first_line
 
+    def find(self, path: Path) -> tuple[Place, Place]:
+        """Where the value at the path begins, and where its key; of the nearest ancestor that exists, if it does not."""
+        node = self.root
+        assert node is not None
+        key = node.mark
+        for step in path:
+            child = _child(node, step)
+            if child is None:
+                break
+            key = node.keys[str(step)] if node.keys is not None else child.mark
+            node = child
+        first = self.first_line
+        return (node.mark.line + first, node.mark.column + 1), (key.line + first, key.column + 1)
+
+
+def _child(node: Node, step: str | int) -> Node | None:
+    if type(node.items) is dict:
+        found: Node | None = node.items.get(step)
+        return found
+    if type(node.items) is list and type(step) is int and 0 <= step < len(node.items):
+        item: Node = node.items[step]
+        return item
+    return None
+
 
 class _Anchor:
     """What an alias stands for; node is None until the anchored value is complete."""

@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import yaml
 
 from podstrat import goyaml
-from podstrat.goyaml import everyday, syntax
+from podstrat.goyaml import everyday, everyday_places, syntax
 
 MANIFEST = """\
 ---
@@ -68,8 +69,26 @@ def real(text: str) -> Any:
 
 
 def wrong(text: str) -> bool:
+    """Whether another value is read than by the real parser, or a part of it found elsewhere."""
     value = everyday.read(text)
-    return value is not everyday.NOT_MINE and json.dumps(value) != real(text)
+    if value is everyday.NOT_MINE:
+        return False
+    return json.dumps(value) != real(text) or (value is not None and misplaced(text, value) is not None)
+
+
+def misplaced(text: str, value: Any) -> tuple[Any, ...] | None:
+    """The first path that stands elsewhere for the real parser."""
+    outline, tree = everyday_places.Outline(text, 1), syntax.tree(text)
+    return next((path for path in paths(value) if outline.find(path) != tree.find(path)), None)
+
+
+def paths(value: Any, to: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """All paths of a value, and absent ones beside them."""
+    yield to
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, item in items:
+        yield from paths(item, (*to, step))
+    yield from ((*to, "absent"), (*to, 99))
 
 
 def test_a_manifest() -> None:
