@@ -11,13 +11,16 @@ PLOTS := $(VENV)/.plots
 TWO := --numprocesses=2 --dist=loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-all fuzz floors lint format bench compare mutate soak drill-node drill-audit transcripts findings rules protos lock lock-plots wheel dist sbom clean
+.PHONY: help up play browser images keystrokes test test-all fuzz floors lint format bench compare mutate soak drill-node drill-audit transcripts findings rules protos lock lock-plots wheel dist sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: $(RUN) ## The whole system on this machine, with a story in it; Ctrl-C ends it (ARGS=--once: the story only)
 	@$(BIN)/podstrat up $(ARGS)
+
+play: $(RUN) ## A playground in the browser, on this machine: what the API server says while one types (ARGS="--port 0 --open")
+	@$(BIN)/podstrat play $(ARGS)
 
 test: lint ## Lint, types, import contracts, spelling, tests
 	$(BIN)/python -m pytest $(TWO)
@@ -57,6 +60,15 @@ drill-node: $(READY) ## The node writer under reports of 100,000 devices for a m
 
 drill-audit: $(READY) ## podstrat audit over 100,000 objects of a fake API server: memory along the way
 	$(BIN)/python -m tools.drill_audit
+
+browser: $(READY) ## Install what the browser tests need: Chromium
+	$(BIN)/python -m tools.browser
+
+images: $(READY) ## Make the screenshots of docs/images again, of the pages in a real browser
+	$(BIN)/python -m tools.make_images
+
+keystrokes: $(READY) ## Print the times from a keystroke to the server's words, in the editor and on the page
+	$(BIN)/python -m tools.keystrokes
 
 mutate: $(READY) ## Take out every error and warning in turn, and name those that no test misses
 	$(BIN)/python -m tools.mutate

@@ -2,7 +2,7 @@
 
     python tools/make_zipapp.py [--output dist/podstrat.pyz]
 
-It holds what check, diff, explain, matrix, status and gates need, with PyYAML's part in Python and jsonpatch. When it is first
+It holds what check, diff, explain, matrix, status, gates and play need, with PyYAML's part in Python and jsonpatch. When it is first
 run it unpacks itself into the user's cache: there Python keeps compiled modules, and later starts are as fast as those of an
 installed package. The same sources give the same bytes.
 """
@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "podstrat"
 ROOMS = ("strategy", "goyaml", "kubeclient", "cel")
 """Those that the offline commands need."""
+SUFFIXES = (".py", ".json", ".typed", ".html", ".css", ".js", ".svg")
 SHEBANG = b"#!/usr/bin/env python3\n"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -130,7 +131,7 @@ def contents() -> Iterator[tuple[str, bytes]]:
 
 def _tree(home: Path, name: str) -> Iterator[tuple[str, bytes]]:
     for path in sorted(home.rglob("*")):
-        if path.is_file() and path.suffix in (".py", ".json", ".typed"):
+        if path.is_file() and path.suffix in SUFFIXES:
             yield f"{name}/{path.relative_to(home).as_posix()}", path.read_bytes()
 
 

@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from tools import browser as browsers
+
 MISSING = "no Chromium on this machine: make browser"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = [
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--host-resolver-rules=MAP evil.example 127.0.0.1",  # as by DNS rebinding
-]
 
 try:
-    from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 except ModuleNotFoundError:
     pytest.skip("playwright is not installed: make browser", allow_module_level=True)
 
 
-def executable() -> str | None:
-    return next(filter(None, map(shutil.which, NAMES)), None)
-
-
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = executable()
-    if path is None:
+    if browsers.executable() is None:
         pytest.skip(MISSING)
-    # Chromium refuses to start as root with its sandbox.
-    flags = [*FLAGS, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=path, args=flags)
+    with browsers.launched() as made:
         yield made
-        made.close()
 
 
 class Seen:

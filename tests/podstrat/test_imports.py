@@ -42,7 +42,7 @@ def modules_after(code):
     script = f"{before}\n{code}\n{after}"
     done = subprocess.run([sys.executable, "-S", "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return set(json.loads(done.stdout))
+    return set(json.loads(done.stdout.splitlines()[-1]))
 
 
 def test_the_package_alone_loads_neither_the_engine_nor_the_models():
@@ -68,6 +68,22 @@ def test_a_working_engine_loads_nothing_heavy():
     }
     loaded = modules_after(f"from podstrat import Engine\nassert Engine(version='1.37').create({pod!r}).ok")
     assert loaded & HEAVY == set()
+
+
+def test_check_loads_no_editor_and_no_page(tmp_path):
+    file = tmp_path / "pod.yaml"
+    file.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i, ports: [{}]}]}\n")
+    loaded = modules_after(f"from podstrat import cli\nassert cli.main(['check', '-o', 'json', {str(file)!r}]) == 1")
+    assert "podstrat.check" in loaded
+    assert (
+        loaded & {"podstrat.lsp", "podstrat.play", "podstrat.live", "podstrat.web", "pygls", "lsprotocol", "http", "socket"}
+        == set()
+    )
+
+
+@pytest.mark.parametrize("module", ["podstrat.play.command", "podstrat.web.server"])
+def test_the_playground_needs_the_standard_library_alone(module):
+    assert modules_after(f"import {module}") & (HEAVY - {"http", "socket", "ssl"}) == set()
 
 
 @pytest.mark.parametrize(

@@ -46,12 +46,15 @@ function verdict(each) {
 
 const head = (each, ...more) => el("header", { class: "object" }, el("h3", {}, each.title || "document"), verdict(each), ...more);
 
+/** Objects with something to say first. */
 export function findings(answer, go) {
   if (!answer.objects.length) return [note("Nothing to judge yet: paste a manifest, or drop a file anywhere on the page.")];
-  return answer.objects.map((each) =>
+  const isQuiet = (each) => !each.reason && !each.errors.length && !each.warnings.length;
+  const ordered = [...answer.objects.filter((each) => !isQuiet(each)), ...answer.objects.filter(isQuiet)];
+  return ordered.map((each) =>
     el(
       "article",
-      {},
+      { class: isQuiet(each) ? "quiet" : null },
       head(each, el("span", { class: "muted small" }, `line ${each.line}`)),
       each.reason ? el("p", { class: "muted" }, each.reason) : null,
       el(
