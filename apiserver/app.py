@@ -204,10 +204,8 @@ class Http:
 
     def decisions(self) -> Response:
         """The latest decisions of webhooks behind the number ``after``, waited for up to ``timeoutSeconds``."""
-        if self._user() == ANONYMOUS:
-            raise Unauthorized()
         after, seconds = (request.args.get(name, 0, type=int) for name in ("after", "timeoutSeconds"))
-        return self._response(Reply(200, self.api.decisions.after(after, seconds)))
+        return self._response(Reply(200, self.api.webhook_decisions(self._user(), after, seconds)))
 
     def fault(self) -> Response:
         """Add, list or clear faults; for authenticated users only."""

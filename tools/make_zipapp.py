@@ -2,9 +2,9 @@
 
     python tools/make_zipapp.py [--output dist/podstrat.pyz]
 
-It holds what check, diff, explain, matrix, status, gates and play need, with PyYAML's part in Python and jsonpatch. When it is first
-run it unpacks itself into the user's cache: there Python keeps compiled modules, and later starts are as fast as those of an
-installed package. The same sources give the same bytes.
+It holds what check, diff, explain, matrix, status, gates and play need, with PyYAML's part in Python and jsonpatch. When it is
+first run it unpacks itself into the user's cache: there Python keeps compiled modules, and later starts are as fast as those of
+an installed package. The same sources give the same bytes.
 """
 
 from __future__ import annotations
