@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,10 +11,8 @@ from tools import browser as browsers
 
 MISSING = "no Chromium on this machine: make browser"
 
-try:
+if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request
-except ModuleNotFoundError:
-    pytest.skip("playwright is not installed: make browser", allow_module_level=True)
 
 
 @pytest.fixture(scope="session")

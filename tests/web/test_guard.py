@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import threading
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -66,6 +67,10 @@ def stranger(server: PageServer) -> Visitor:
 
 @pytest.fixture
 def visitor(server: PageServer) -> Visitor:
+    return admitted(server)
+
+
+def admitted(server: PageServer) -> Visitor:
     made = Visitor(server)
     url = urlsplit(server.url)
     _, headers, _ = made.ask("GET", f"{url.path}?{url.query}")
@@ -164,6 +169,30 @@ def test_only_so_many_connections_are_held(server: PageServer, visitor: Visitor)
 
 def test_an_address_that_is_none(visitor: Visitor) -> None:
     assert visitor.ask("GET", "http://[::1/")[0] == 400
+
+
+def test_a_question_that_was_given_up_is_not_worked_at() -> None:
+    begun, go_on, asked = threading.Event(), threading.Event(), []
+
+    def slow(what: object) -> object:
+        asked.append(what)
+        begun.set()
+        assert go_on.wait(60)
+        return what
+
+    with PageServer(Site({"/": PAGE}, {"/api/echo": slow}, slow=frozenset({"/api/echo"}))) as server:
+        visitor = admitted(server)
+        first = threading.Thread(target=visitor.post, args=("first",))
+        first.start()
+        assert begun.wait(60)
+        body = b'"given up"'
+        head = f"POST /api/echo HTTP/1.1\r\nHost: {visitor.host}\r\nOrigin: http://{visitor.host}\r\nCookie: {visitor.cookie}\r\n"
+        with socket.create_connection(("127.0.0.1", server.server_port)) as other:
+            other.sendall(f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+        go_on.set()
+        first.join(60)
+        assert visitor.post("last") == (200, "last")
+    assert asked == ["first", "last"]
 
 
 def test_a_port_that_is_taken() -> None:

@@ -10,7 +10,7 @@ import sys
 import threading
 
 from podstrat import exits
-from podstrat.play.questions import QUESTIONS
+from podstrat.play.questions import QUESTIONS, SLOW
 from podstrat.web import assets
 from podstrat.web.server import PageServer, Site
 
@@ -40,4 +40,4 @@ def run(args: argparse.Namespace) -> int:
 
 def site(port: int = 0) -> PageServer:
     """The server of the playground."""
-    return PageServer(Site(assets.of("podstrat.web", "podstrat.play"), QUESTIONS), port)
+    return PageServer(Site(assets.of("podstrat.web", "podstrat.play"), QUESTIONS, slow=SLOW), port)

@@ -208,3 +208,4 @@ QUESTIONS = {
     "/api/releases": releases,
     "/api/update": update,
 }
+SLOW = frozenset({"/api/releases"})

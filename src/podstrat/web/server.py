@@ -7,6 +7,7 @@ value in JSON, until the client hangs up or the server stops.
 from __future__ import annotations
 
 import json
+import select
 import socket
 import sys
 import threading
@@ -42,6 +43,8 @@ class Site(NamedTuple):
     assets: Mapping[str, Asset]
     questions: Mapping[str, Question] = {}
     streams: Mapping[str, Stream] = {}
+    slow: frozenset[str] = frozenset()
+    """Questions that take long: one is worked at at a time, and the others do not wait for it."""
 
 
 class PageServer(ThreadingHTTPServer):
@@ -59,7 +62,8 @@ class PageServer(ThreadingHTTPServer):
         self.site = site
         self.guard = Guard(self.server_port)
         self.stopping = threading.Event()
-        self.at_work = threading.BoundedSemaphore(AT_WORK)
+        self.at_work = {False: threading.BoundedSemaphore(AT_WORK), True: threading.BoundedSemaphore(1)}
+        """By whether a question is slow: how many more can be worked at."""
         self._places = threading.BoundedSemaphore(CONNECTIONS)
 
     @property
@@ -138,9 +142,13 @@ class _Handler(BaseHTTPRequestHandler):
         if question is None:
             raise Refused(404, "no such question")
         asked = self._body()
-        if not self.server.at_work.acquire(timeout=PATIENCE):
+        at_work = self.server.at_work[path in self.server.site.slow]
+        if not at_work.acquire(timeout=PATIENCE):
             raise Refused(503, "busy with other questions")
         try:
+            if self._has_gone():
+                self.close_connection = True
+                return
             answer = question(asked)
         except exits.BadArguments as error:
             self._refuse(400, str(error))
@@ -149,8 +157,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(500, f"internal error, a bug in podstrat: {type(error).__name__}: {error}")
             return
         finally:
-            self.server.at_work.release()
+            at_work.release()
         self._send(200, JSON, _json(answer))
+
+    def _has_gone(self) -> bool:
+        """Whether the browser has given the question up, because a later one takes its place."""
+        readable, _, _ = select.select([self.connection], [], [], 0)
+        return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
 
     def _body(self) -> Any:
         if self.headers.get_content_type() != JSON:

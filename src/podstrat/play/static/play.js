@@ -11,6 +11,7 @@ import { Server } from "/server.js";
 import { tabs } from "/tabs.js";
 
 const PAUSE = 60; // milliseconds without a keystroke
+const LONG_PAUSE = 300;
 const LARGEST = 512 * 1024;
 const EXAMPLE = `apiVersion: v1
 kind: Pod
@@ -70,10 +71,12 @@ function show(id, draw, answer, ...rest) {
   if (answer) fill(byId(id), draw(answer, ...rest));
 }
 
-/** The releases at once; the gates, which take longer, behind them. */
+/** The releases at once; the gates, which take longer, behind them and only when the typing has paused for longer. */
 async function compareReleases() {
+  const text = editor.text;
   show("releases", answers.releases, await ask("/api/releases", question()), false);
-  show("releases", answers.releases, await ask("/api/releases", { ...question(), gates: true }), true);
+  await new Promise((resolve) => setTimeout(resolve, LONG_PAUSE));
+  if (text === editor.text) show("releases", answers.releases, await ask("/api/releases", { ...question(), gates: true }), true);
 }
 
 async function compareUpdate() {

@@ -8,7 +8,7 @@ export function el(name, attributes = {}, ...children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if (value === true) made.setAttribute(key, "");
-    else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, shown(value));
   }
   made.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false).map(node));
   return made;
