@@ -28,6 +28,9 @@ and perhaps
     def concerns(write: Write) -> bool:
         # whether it looks at such writes at all: phase, resource, subresource, operation; asked once for each kind of write
 
+    def is_idle(write: Write, world: Prepared, config: Config) -> bool:
+        # whether a world that does not change has nothing that it would act by: no limits in the namespace, no policy at all
+
 Without ``configure`` ``config`` is None. Both phases are generators, run to their end. A refusal is raised:
 ``raise request.forbidden("the cause")`` is the 403 of most plugins, any ApiError of strategy.errors will do. What was
 yielded before it is kept. Neither phase does I/O, reads a clock or makes a random number; what it needs of the outside is in

@@ -108,13 +108,16 @@ def of_container(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: 
 
 
 def are_plain(asked: dict[str, Any]) -> bool:
-    """Whether only cpu and memory are asked for, no less than none and up to the limit: so most are, and nothing is wrong."""
+    """Whether only cpu, memory and storage are asked for, no less than none and up to the limit.
+
+    So most are, and nothing is wrong.
+    """
     limits, requests = asked.get("limits") or {}, asked.get("requests") or {}
     for name, text in limits.items():
-        if name not in RESIZABLE or text[0] == "-":
+        if name not in CONTAINER_RESOURCES or text[0] == "-":
             return False
     for name, text in requests.items():
-        if name not in RESIZABLE or text[0] == "-":
+        if name not in CONTAINER_RESOURCES or text[0] == "-":
             return False
         if quantity.compare(text, limits.get(name, text)) > 0:
             return False

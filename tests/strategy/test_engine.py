@@ -196,3 +196,12 @@ def test_a_name_that_is_still_to_be_made_is_no_fault() -> None:
     pod = make.pod()
     pod["metadata"] = {"generateName": "web-"}
     assert engine.create(pod).ok
+
+
+def test_an_update_shares_nothing_with_the_objects_it_was_given():
+    stored = Engine().create(make.pod()).pod
+    outcome = Engine().update({**stored, "metadata": {**stored["metadata"], "labels": {"a": "b"}}}, stored)
+    assert outcome.pod["spec"] == stored["spec"]
+    outcome.pod["spec"]["containers"][0]["image"] = "other"
+    outcome.pod["status"]["phase"] = "Running"
+    assert stored == Engine().create(make.pod()).pod

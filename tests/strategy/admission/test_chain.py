@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from podstrat.strategy.admission import Admission, Settings, World, WorldError
+from podstrat.strategy.admission import Admission, Settings, World, WorldError, chain
 from podstrat.strategy.admission.plugins import UnknownPlugin, enabled
 from podstrat.strategy.engine import Engine
 from tests.strategy import make
@@ -115,3 +115,44 @@ def test_objects_that_no_world_can_hold(obj: Any, words: str) -> None:
 def test_a_world_takes_lists() -> None:
     world = World([{"kind": "List", "apiVersion": "v1", "items": [NAMESPACE]}])
     assert world.get(("v1", "Namespace"), "default") == NAMESPACE
+
+
+def _limits(namespace: str) -> dict[str, Any]:
+    spec = {"limits": [{"type": "Container", "defaultRequest": {"cpu": "100m"}}]}
+    metadata = {"name": "limits", "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": spec}
+
+
+def _namespace(name: str) -> dict[str, Any]:
+    return {**NAMESPACE, "metadata": {"name": name}}
+
+
+def _pod_in(namespace: str) -> dict[str, Any]:
+    return {**make.pod(), "metadata": {"name": "p", "namespace": namespace}}
+
+
+def test_what_a_plugin_acts_by_counts_in_its_own_namespace_only() -> None:
+    judged = engine(NAMESPACE, _namespace("other"), _limits("other"), keep=["LimitRanger"])
+    for namespace, steps in (("default", []), ("other", ["LimitRanger"]), ("default", [])):
+        outcome = judged.create(_pod_in(namespace))
+        assert outcome.ok
+        assert outcome.admission is not None
+        assert [step.plugin for step in outcome.admission.steps] == steps
+
+
+def test_a_world_that_may_lack_objects_gives_a_hint() -> None:
+    outcome = engine(NAMESPACE, complete=["Namespace"], keep=["LimitRanger"]).create(make.pod())
+    assert outcome.admission is not None
+    assert [hint.plugin for hint in outcome.admission.hints] == ["LimitRanger"]
+
+
+def test_any_number_of_namespaces_is_judged_with_few_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain, "PLANS", 4)
+    names = [f"n{number}" for number in range(20)]
+    judged = engine(*map(_namespace, names), _limits("n7"), keep=["LimitRanger"])
+    for name in names * 2:
+        outcome = judged.create(_pod_in(name))
+        assert outcome.admission is not None
+        assert len(outcome.admission.steps) == (name == "n7")
+    assert judged.plugins is not None
+    assert len(judged.plugins._plans) <= 4
