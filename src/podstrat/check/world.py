@@ -48,7 +48,13 @@ class Entry(NamedTuple):
     """An object of a world, and where it stands."""
 
     value: dict[str, Any]
-    where: str
+    source: inputs.Opened | str
+    """The object in its document, or the name of another source."""
+
+    @property
+    def where(self) -> str:
+        """File and line. Looked for only if they are asked for: in a long list that takes longer than reading it."""
+        return self.source if isinstance(self.source, str) else self.source.title.partition(" ")[0]
 
 
 class Builder:
@@ -138,13 +144,12 @@ class Builder:
         if not each.meta("name"):
             raise _bad(document, each, ("metadata", "name"), f"{value['kind']} without metadata.name")
         made = self._decoded(each, document)
-        where = opened.title.partition(" ")[0]
         key = _key(made)
         before = self._entries.get(key)
         if before is not None and before.value != made:
             kind, name = value["kind"], each.name
             raise _bad(document, each, (), f"{kind} {name} is also at {before.where}, with other content")
-        self._entries[key] = Entry(made, where)
+        self._entries[key] = Entry(made, opened)
 
     def _decoded(self, each: Object, document: Document) -> dict[str, Any]:
         """An object as the server would read it."""
@@ -193,7 +198,7 @@ class Builder:
         if value["kind"] == "Namespace":
             account = {"name": "default", "namespace": metadata["name"]}
             made = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account}
-            self._entries.setdefault(_key(made), Entry(made, entry.where))
+            self._entries.setdefault(_key(made), Entry(made, entry.source))
         elif value["kind"] == "ResourceQuota" and not (value.get("status") or {}).get("hard"):
             hard = (value.get("spec") or {}).get("hard") or {}
             status = {"hard": hard, "used": dict.fromkeys(hard, "0")}
