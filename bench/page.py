@@ -47,8 +47,8 @@ engine's figures are processor time, the best of several rounds, and move less.
 
 - **The engine** is plain Python over plain dicts; the cost is that of the fields that there are. A container more costs as much
   as the one before it, and a pod with one container is mostly pod. A refused pod pays for its messages as well.
-- **The check** reads everyday YAML with a reader of its own that remembers lines it has met, and finds lines and columns in it the
-  same way. Anchors, tags and other rarities go to libyaml, which costs what PyYAML costs. A start is Python's own and that of the
+- **The check** reads everyday YAML with a reader of its own that remembers lines it has met, and finds lines and columns the same
+  way. Anchors, tags and other rarities go to libyaml, which costs what PyYAML costs. A start is Python's own and that of the
   imports. A second process helps from some megabytes on.
 - **The embedded server** pays for Flask and gunicorn in each request, and in writes for the engine.
 - **The webhook** spends most of a review below itself: gunicorn, TLS, parsing
