@@ -199,9 +199,9 @@ class History:
             return subscription
 
     def subscribers(self) -> int:
-        """The number of subscriptions."""
+        """The number of subscriptions to one resource: watches. The server itself follows everything, and does not count."""
         with self.lock:
-            return sum(map(len, self._subscribers.values()))
+            return sum(len(found) for scope, found in self._subscribers.items() if scope is not None)
 
     def wait_for(self, version: int, timeout: float) -> bool:
         """Whether the log gets as far as a version, in ``timeout`` seconds at most."""

@@ -10,9 +10,9 @@ import signal
 import sqlite3
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -27,10 +27,62 @@ BROKEN = (OSError, http.client.HTTPException)
 """How a client sees a server that is suddenly gone."""
 
 
+class Resource(NamedTuple):
+    """A kind of objects to write: where, and how a value is put into one."""
+
+    path: str
+    body: Callable[[str], dict[str, Any]]
+    """The content that has a value."""
+    value: Callable[[dict[str, Any]], str]
+    """The value that an object has."""
+
+
+FILLING = "x" * 200
+CONFIG_MAPS = Resource(MAPS, lambda value: {"data": {"value": value, "filling": FILLING}}, lambda obj: obj["data"]["value"])
+DEPLOYMENTS = Resource(
+    "/apis/apps/v1/namespaces/default/deployments",
+    lambda value: {
+        "spec": {
+            "selector": {"matchLabels": {"app": "a"}},
+            "template": {
+                "metadata": {"labels": {"app": "a"}, "annotations": {"value": value}},
+                "spec": {"containers": [{"name": "c", "image": "i"}]},
+            },
+        }
+    },
+    lambda obj: obj["spec"]["template"]["metadata"]["annotations"]["value"],
+)
+WIDGETS = Resource(
+    "/apis/example.com/v1/namespaces/default/widgets",
+    lambda value: {"apiVersion": "example.com/v1", "kind": "Widget", "spec": {"value": value, "filling": FILLING}},
+    lambda obj: obj["spec"]["value"],
+)
+RESOURCES = (CONFIG_MAPS, WIDGETS, DEPLOYMENTS)
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "widgets.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "widgets", "singular": "widget", "kind": "Widget"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}
+
+
 class Writer:
     """Makes, changes and removes objects of its own, and remembers what the server has acknowledged."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, resource: Resource = CONFIG_MAPS) -> None:
+        self._resource = resource
         self._random = random.Random(number)
         self._names = [f"w{number}-{each}" for each in range(40)]
         self.acknowledged: dict[str, str | None] = dict.fromkeys(self._names)
@@ -51,14 +103,15 @@ class Writer:
             assert code in (200, 201), body
             self.acknowledged[name] = value
             self.underway = None
-            self.version = max(self.version, int((body["metadata"]).get("resourceVersion", 0)))
+            self.version = max(self.version, int((body.get("metadata") or {}).get("resourceVersion", 0)))
             self.count += 1
 
     def _send(self, client: Client, name: str, value: str | None, there: bool) -> tuple[int, Any]:
+        path = self._resource.path
         if value is None:
-            return client.send("DELETE", f"{MAPS}/{name}")
-        body = {"metadata": {"name": name}, "data": {"value": value, "filling": "x" * 200}}
-        return client.send("PATCH", f"{MAPS}/{name}", body, MERGE) if there else client.send("POST", MAPS, body)
+            return client.send("DELETE", f"{path}/{name}")
+        body = {"metadata": {"name": name}, **self._resource.body(value)}
+        return client.send("PATCH", f"{path}/{name}", body, MERGE) if there else client.send("POST", path, body)
 
     def agrees(self, stored: dict[str, str]) -> bool:
         """Whether everything acknowledged is there; what was under way is taken as it is found."""
@@ -84,10 +137,10 @@ def write_all(server: Server, writers: list[Writer], until: int) -> None:
         thread.join()
 
 
-def stored(server: Server) -> tuple[dict[str, str], int]:
+def stored(server: Server, resource: Resource = CONFIG_MAPS) -> tuple[dict[str, str], int]:
     with Client(server.kubeconfig) as client:
-        page = client.send("GET", MAPS)[1]
-    return {each["metadata"]["name"]: each["data"]["value"] for each in page["items"]}, int(page["metadata"]["resourceVersion"])
+        page = client.send("GET", resource.path)[1]
+    return {each["metadata"]["name"]: resource.value(each) for each in page["items"]}, int(page["metadata"]["resourceVersion"])
 
 
 def kill_at(server: Server, writers: list[Writer], count: int) -> None:
@@ -97,9 +150,13 @@ def kill_at(server: Server, writers: list[Writer], count: int) -> None:
 
 @pytest.mark.parametrize("seed", [pytest.param(n, marks=() if n < 3 else pytest.mark.long) for n in range(50)])
 def test_killed_in_the_middle_of_writes(seed: int, tmp_path: Path) -> None:
-    writers = [Writer(seed * WRITERS + number) for number in range(WRITERS)]
+    """Of one kind or another: custom resources and workloads among them."""
+    resource = RESOURCES[seed % len(RESOURCES)]
+    writers = [Writer(seed * WRITERS + number, resource) for number in range(WRITERS)]
     at = random.Random(seed).randrange(WRITES // 4, WRITES * 3 // 4)
     with Server("--data-dir", str(tmp_path)) as server:
+        with Client(server.kubeconfig) as client:
+            client.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)
         killer = threading.Thread(target=kill_at, args=(server, writers, at))
         killer.start()
         write_all(server, writers, WRITES // WRITERS)
@@ -107,14 +164,14 @@ def test_killed_in_the_middle_of_writes(seed: int, tmp_path: Path) -> None:
         assert at <= sum(writer.count for writer in writers) < WRITES
 
         server.start()
-        found, version = stored(server)
+        found, version = stored(server, resource)
         assert all(writer.agrees(found) for writer in writers)
         assert version >= max(writer.version for writer in writers)
 
         for writer in writers:
             writer.version = 0
         write_all(server, writers, WRITES // WRITERS)
-        found, last = stored(server)
+        found, last = stored(server, resource)
         assert sum(writer.count for writer in writers) == WRITES
         assert all(writer.agrees(found) for writer in writers)
         assert last > version
@@ -188,3 +245,42 @@ def _watch(server: Server) -> Iterator[dict[str, Any]]:
         events = client.watch("/api/v1/namespaces?watch=true")
         next(events)
         return events
+
+
+@pytest.mark.parametrize("seed", [pytest.param(n, marks=() if n < 1 else pytest.mark.long) for n in range(10)])
+def test_killed_in_the_middle_of_collecting_garbage(seed: int, tmp_path: Path) -> None:
+    """A tree of objects whose root is deleted in the foreground goes, however often the server is killed meanwhile."""
+    controllers = "--controllers=namespace,garbagecollector"
+    chance = random.Random(seed)
+    with Server("--data-dir", str(tmp_path), controllers) as server:
+        with Client(server.kubeconfig) as client:
+            client.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)
+            client.call("POST", MAPS, {"metadata": {"name": "bystander"}})
+            made = [client.call("POST", WIDGETS.path, {"metadata": {"name": "root"}, **WIDGETS.body("")})]
+            for number in range(60):
+                owner = chance.choice(made)
+                reference = {key: owner[key] for key in ("apiVersion", "kind")}
+                reference |= {"name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"], "blockOwnerDeletion": True}
+                resource = chance.choice(RESOURCES)
+                metadata = {"name": f"n{number}", "ownerReferences": [reference]}
+                made.append(client.call("POST", resource.path, {"metadata": metadata, **resource.body("")}))
+            before = int(client.call("GET", MAPS)["metadata"]["resourceVersion"])
+            client.call("DELETE", f"{WIDGETS.path}/root", {"propagationPolicy": "Foreground"})
+        for _ in range(3):
+            before += chance.randrange(10, 40)
+            eventually(lambda until=before: _version(server) >= until or _left(server) == [[], ["bystander"], []], every=0.005)
+            server.stop(signal.SIGKILL)
+            server.start()
+        eventually(lambda: _left(server) == [[], ["bystander"], []])
+        assert "Traceback" not in server.log.read_text()
+
+
+def _version(server: Server) -> int:
+    return stored(server, DEPLOYMENTS)[1]
+
+
+def _left(server: Server) -> list[list[str]]:
+    """The names of what is there: widgets, config maps, deployments."""
+    with Client(server.kubeconfig) as client:
+        pages = [client.call("GET", each.path)["items"] for each in (WIDGETS, CONFIG_MAPS, DEPLOYMENTS)]
+    return [[each["metadata"]["name"] for each in page] for page in pages]

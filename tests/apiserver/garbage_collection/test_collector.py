@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -320,11 +321,12 @@ def test_what_is_refused_is_tried_again() -> None:
 
 
 def test_without_it_finalizers_stay() -> None:
+    before = set(threading.enumerate())
     scene = Scene("namespace")
     scene.make(MAPS, "child", reference(scene.make(MAPS, "owner"), blockOwnerDeletion=True))
     scene.delete(MAPS, "owner", "Foreground")
-    assert scene.store.watchers() == 0
     assert scene.get(MAPS, "owner") is not None
+    assert not any(each.name == "garbage-collector" and each.is_alive() for each in set(threading.enumerate()) - before)
 
 
 def test_the_graph_forgets_what_is_gone() -> None:
