@@ -1,4 +1,4 @@
-"""Types that the engine's table lacks: roles, network policies, priority classes, events of events.k8s.io."""
+"""Types that the engine's table lacks: reviews, roles, network policies, priority classes, events of events.k8s.io."""
 
 from __future__ import annotations
 
@@ -103,4 +103,49 @@ EVENTS: Final[dict[str, dict[str, str]]] = {
 }
 """The scheduler reports events of this group in protobuf."""
 
-TYPES: Final[dict[str, dict[str, str]]] = {**ACCESS, **NETWORK, **SCHEDULING, **EVENTS}
+REVIEWS: Final[dict[str, dict[str, str]]] = {
+    "authentication.TokenRequest": {
+        **_META,
+        "spec": "authentication.TokenRequestSpec wire=bytes,2",
+        "status": "authentication.TokenRequestStatus omitempty wire=bytes,3",
+    },
+    "authentication.TokenRequestSpec": {
+        "audiences": "[]string wire=bytes,1",
+        "expirationSeconds": "int64 * wire=varint,4",
+        "boundObjectRef": "authentication.BoundObjectReference * wire=bytes,3",
+    },
+    "authentication.BoundObjectReference": {
+        "kind": "string omitempty wire=bytes,1",
+        "apiVersion": "string omitempty wire=bytes,2",
+        "name": "string omitempty wire=bytes,3",
+        "uid": "string omitempty wire=bytes,4 go=types.UID",
+    },
+    "authentication.TokenRequestStatus": {
+        "token": "string wire=bytes,1",
+        "expirationTimestamp": "Time omitempty wire=bytes,2",
+    },
+    "authorization.SelfSubjectRulesReview": {
+        **_META,
+        "spec": "authorization.SelfSubjectRulesReviewSpec wire=bytes,2",
+        "status": "authorization.SubjectRulesReviewStatus omitempty wire=bytes,3",
+    },
+    "authorization.SelfSubjectRulesReviewSpec": {"namespace": "string omitempty wire=bytes,1"},
+    "authorization.SubjectRulesReviewStatus": {
+        "resourceRules": "[]authorization.ResourceRule wire=bytes,1",
+        "nonResourceRules": "[]authorization.NonResourceRule wire=bytes,2",
+        "incomplete": "bool wire=varint,3",
+        "evaluationError": "string omitempty wire=bytes,4",
+    },
+    "authorization.ResourceRule": {
+        "verbs": "[]string wire=bytes,1",
+        "apiGroups": "[]string omitempty wire=bytes,2",
+        "resources": "[]string omitempty wire=bytes,3",
+        "resourceNames": "[]string omitempty wire=bytes,4",
+    },
+    "authorization.NonResourceRule": {
+        "verbs": "[]string wire=bytes,1",
+        "nonResourceURLs": "[]string omitempty wire=bytes,2",
+    },
+}
+
+TYPES: Final[dict[str, dict[str, str]]] = {**REVIEWS, **ACCESS, **NETWORK, **SCHEDULING, **EVENTS}
