@@ -17,12 +17,15 @@ from podstrat.apiserver.calls import Call, Reply
 from podstrat.apiserver.custom_resources import DEFINITION, CustomResources
 from podstrat.apiserver.garbage_collection.collector import Collector, Refused, UnknownOwner
 from podstrat.apiserver.garbage_collection.graph import Graph, Item, item_of
+from podstrat.apiserver.kinds import Kind
 from podstrat.apiserver.storage.history import DELETED, HISTORY
-from podstrat.apiserver.storage.store import Closed, Overflow, Store, StoreError, Subscription
+from podstrat.apiserver.storage.store import Closed, Event, Overflow, Store, StoreError, Subscription
 from podstrat.apiserver.work_queue import WorkQueue
 
 BEHIND: Final = HISTORY
 """How many events may wait until it is cheaper to begin again: as many as the log keeps."""
+IGNORED: Final = frozenset((("", "events"), ("events.k8s.io", "events")))
+"""Resources that are never collected. Upstream: DefaultIgnoredResources"""
 log = logging.getLogger("podstrat.apiserver")
 
 
@@ -69,12 +72,7 @@ class _Round:
             due = self._queue.due(time.monotonic())
             while events := self._news.wait(due):
                 for event in events:
-                    for item in self._graph.observe(event):
-                        self._queue.add(item)
-                    if event.type == DELETED:
-                        self._unknown.pop(item_of(event.kind, event.obj), None)
-                    if event.kind is DEFINITION:
-                        self._look_again()
+                    self._observe(event)
                 due = 0.0
             ready = self._queue.next(time.monotonic())
             if ready is not None:
@@ -83,9 +81,19 @@ class _Round:
     def _look_at_everything(self) -> None:
         """Events since the subscription are seen twice: the graph is right when the last of them is."""
         for kind in self._store.kinds:
-            for entry in self._store.list(kind)[0]:
+            for entry in self._store.list(kind)[0] if _is_followed(kind) else ():
                 for item in self._graph.add(item_of(kind, entry.obj), entry.obj):
                     self._queue.add(item)
+
+    def _observe(self, event: Event) -> None:
+        if not _is_followed(event.kind):
+            return
+        for item in self._graph.observe(event):
+            self._queue.add(item)
+        if event.type == DELETED:
+            self._unknown.pop(item_of(event.kind, event.obj), None)
+        if event.kind is DEFINITION:
+            self._look_again()
 
     def _look_again(self) -> None:
         for item in self._unknown:
@@ -106,3 +114,7 @@ class _Round:
             self._queue.failed(item, time.monotonic())
             return
         self._queue.done(item)
+
+
+def _is_followed(kind: Kind) -> bool:
+    return (kind.group, kind.plural) not in IGNORED

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from podstrat.apiserver.calls import Call, Reply
 from podstrat.apiserver.garbage_collection import worker
 from podstrat.apiserver.garbage_collection.graph import Graph, Item
+from podstrat.apiserver.kinds import BY_PATH
 from podstrat.strategy import errors
 from tests.apiserver.garbage_collection.scene import CRDS, JOBS, MAPS, NAMESPACES, PODS, ROLES, SECRETS, Scene, names, reference
 from tests.eventually import eventually
@@ -213,6 +215,49 @@ def test_jobs_leave_their_pods_unless_told_otherwise(scene: Scene) -> None:
     assert scene.gone(JOBS, "kept", "taken")
     assert scene.gone(PODS, "taken")
     assert names(scene.get(PODS, "kept")) == []
+
+
+# ---- of every kind ---------------------------------------------------------------------------------
+
+TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+WORKLOAD = {"selector": {"matchLabels": {"a": "b"}}, "template": TEMPLATE}
+CLAIM = {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}]}}
+OWNERS: dict[tuple[str, str], dict[str, Any]] = {
+    ("", "namespaces"): {},
+    ("", "nodes"): {},
+    ("", "pods"): make.pod()["spec"],
+    ("", "services"): {"ports": [{"port": 80}]},
+    ("", "replicationcontrollers"): {"selector": {"a": "b"}, "template": TEMPLATE},
+    ("apps", "deployments"): WORKLOAD,
+    ("apps", "statefulsets"): {**WORKLOAD, "serviceName": "s"},
+    ("coordination.k8s.io", "leases"): {},
+    ("resource.k8s.io", "resourceclaims"): CLAIM,
+}
+
+
+@pytest.mark.parametrize("policy", ["Background", "Foreground", "Orphan"])
+def test_every_kind_can_be_an_owner(scene: Scene, policy: str) -> None:
+    for (group, plural), spec in OWNERS.items():
+        kind = BY_PATH[group, "v1", plural]
+        owner = scene.make(kind, "owner", spec=spec)
+        scene.make(ROLES if plural == "namespaces" else MAPS, f"of-{plural}", reference(owner, blockOwnerDeletion=True))
+        scene.delete(kind, "owner", policy)
+        assert scene.gone(kind, "owner")
+    left = [scene.get(ROLES if plural == "namespaces" else MAPS, f"of-{plural}") for _, plural in OWNERS]
+    if policy == "Orphan":
+        assert [names(each) for each in left] == [[]] * len(OWNERS)
+    else:
+        assert scene.gone(MAPS, *(f"of-{plural}" for _, plural in OWNERS))
+        assert scene.gone(ROLES, "of-namespaces")
+
+
+def test_events_are_not_collected(scene: Scene) -> None:
+    owner = scene.make(MAPS, "owner")
+    involved = {"namespace": "default", "name": "owner"}
+    scene.make(BY_PATH["", "v1", "events"], "event", reference(owner), involvedObject=involved)
+    scene.delete(MAPS, "owner")
+    assert scene.settled()
+    assert scene.get(BY_PATH["", "v1", "events"], "event") is not None
 
 
 # ---- custom resources ------------------------------------------------------------------------------
