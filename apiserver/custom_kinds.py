@@ -23,6 +23,8 @@ class CustomKind(Kind):
     list_name: str = ""
     storage_version: str = ""
     """The version in which objects are stored."""
+    equivalent: tuple[str, ...] = ()
+    """The versions that are served and differ in their apiVersion alone: those of definitions without a conversion webhook."""
     selectable: tuple[str, ...] = ()
     """The fields, other than name and namespace, that objects can be selected by."""
 
@@ -59,5 +61,11 @@ def _kind(spec: Object, names: Object, row: Object, storage: str) -> CustomKind:
         singular_name=names.get("singular", ""),
         list_name=spec["names"].get("listKind", f"{spec['names']['kind']}List"),
         storage_version=storage,
+        equivalent=_equivalent(spec),
         selectable=tuple(each["jsonPath"].removeprefix(".") for each in row.get("selectableFields") or ()),
     )
+
+
+def _equivalent(spec: Object) -> tuple[str, ...]:
+    converts = (spec.get("conversion") or {}).get("strategy") == "Webhook"
+    return () if converts else tuple(row["name"] for row in spec["versions"] if row.get("served"))

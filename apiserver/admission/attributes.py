@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from podstrat.apiserver import subresources
 from podstrat.apiserver.auth import User
+from podstrat.apiserver.custom_kinds import CustomKind
 from podstrat.apiserver.kinds import NAMESPACE, Kind
 from podstrat.strategy.verbs.reviewers import Asked
 
@@ -50,6 +51,8 @@ class Attributes:
     asked: Asked
     user: User
     of_many: bool = False
+    versions: tuple[str, ...] = ()
+    """The versions of a custom resource that differ in their apiVersion alone."""
 
     @property
     def new(self) -> Object | None:
@@ -83,6 +86,7 @@ def of(subject: Subject, asked: Asked) -> Attributes:
         asked,
         subject.user,
         subject.of_many,
+        kind.equivalent if isinstance(kind, CustomKind) else (),
     )
 
 

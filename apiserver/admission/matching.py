@@ -56,12 +56,20 @@ def _seen_as(hook: Hook, attributes: Attributes) -> Iterator[tuple[Triple, Tripl
     resource = attributes.resource
     yield resource, attributes.kind
     if hook.equivalent:
-        for other in KINDS:
-            # Objects of built-in kinds that have a second version are not converted for webhooks.
-            if other.stored_as or other.group == "autoscaling":
-                continue
-            if (other.group, other.plural) == (resource.group, resource.name) and other.version != resource.version:
-                yield resource._replace(version=other.version), attributes.kind._replace(version=other.version)
+        for version in attributes.versions or _built_in(resource):
+            if version != resource.version:
+                yield resource._replace(version=version), attributes.kind._replace(version=version)
+
+
+def _built_in(resource: Triple) -> Iterator[str]:
+    """The versions of a built-in resource. Objects of kinds that have a second one are not converted for webhooks."""
+    for other in KINDS:
+        if (
+            (other.group, other.plural) == (resource.group, resource.name)
+            and not other.stored_as
+            and other.group != "autoscaling"
+        ):
+            yield other.version
 
 
 def _rule(rule: Object, attributes: Attributes, resource: Triple) -> bool:

@@ -18,7 +18,7 @@ RULES = [{"operations": ["*"], "apiGroups": ["example.com"], "apiVersions": ["v1
 MERGE = "application/merge-patch+json"
 
 
-def define(scene: Scene) -> CustomKind:
+def define(scene: Scene, **more: Any) -> CustomKind:
     spec = {
         "type": "object",
         "properties": {"size": {"type": "integer", "maximum": 9, "default": 1}, "colour": {"type": "string"}},
@@ -38,7 +38,8 @@ def define(scene: Scene) -> CustomKind:
             "group": "example.com",
             "scope": "Namespaced",
             "names": {"plural": "widgets", "singular": "widget", "kind": "Widget"},
-            "versions": [version],
+            "versions": [version, {**version, "name": "v1alpha1", "storage": False}],
+            **more,
         },
     }
     assert scene.send("POST", BY_PLURAL["customresourcedefinitions"], body=body).code == 201
@@ -94,6 +95,35 @@ def test_a_validating_webhook_refuses(scene: Scene, start: Start, verb: str) -> 
     assert request["operation"] == {"create": "CREATE", "delete": "DELETE"}.get(verb, "UPDATE")
     assert request.get("subResource", "") == ("status" if verb == "status" else "")
     assert scene.send("GET", kind, "w").body == made
+
+
+def test_a_webhook_knows_a_resource_by_another_version(scene: Scene, start: Start) -> None:
+    define(scene)
+    kind = scene.api.custom.find("example.com", "v1alpha1", "widgets")
+    assert kind is not None
+    painter, exact = start(hooks.patch({"op": "add", "path": "/spec/colour", "value": "blue"})), start(hooks.deny())
+    entries = (painter.entry(rules=RULES), exact.entry("exact.example.com", rules=RULES, matchPolicy="Exact"))
+    scene.register(hooks.mutating("m", *entries))
+    made = scene.send("POST", kind, body={**widget(), "apiVersion": "example.com/v1alpha1"})
+    assert made.code == 201
+    assert made.body is not None
+    assert (made.body["apiVersion"], made.body["spec"]["colour"]) == ("example.com/v1alpha1", "blue")
+    [request] = painter.requests
+    assert (request["kind"]["version"], request["requestKind"]["version"]) == ("v1", "v1alpha1")
+    assert request["object"]["apiVersion"] == "example.com/v1"
+    assert exact.requests == []
+
+
+def test_a_webhook_is_not_sent_what_only_another_webhook_could_convert(scene: Scene, start: Start) -> None:
+    service = {"namespace": "default", "name": "converter"}
+    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": {"service": service}}
+    define(scene, conversion={"strategy": "Webhook", "webhook": webhook})
+    kind = scene.api.custom.find("example.com", "v1alpha1", "widgets")
+    assert kind is not None
+    viewer = start()
+    scene.register(hooks.validating("v", viewer.entry(rules=RULES)))
+    scene.send("POST", kind, body={**widget(), "apiVersion": "example.com/v1alpha1"})
+    assert viewer.requests == []
 
 
 def test_a_policy_refuses(scene: Scene) -> None:
