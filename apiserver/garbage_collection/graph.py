@@ -5,7 +5,8 @@ Upstream: GraphBuilder
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from podstrat.apiserver.kinds import Kind
@@ -46,15 +47,16 @@ class Graph:
     def __init__(self) -> None:
         self._owners: dict[Item, frozenset[str]] = {}
         """The UIDs of the owners of every object that has some."""
-        self._dependents: dict[str, dict[Item, None]] = {}
-        """The other way round, in the order in which they were seen."""
+        self._dependents: dict[str, OrderedDict[Item, None]] = {}
+        """The other way round, in the order in which they were seen; the first is found at once, however many went before."""
         self._waiting: dict[str, Item] = {}
         """The objects that wait for the deletion of their dependents, by UID."""
         self._gone: dict[str, Item] = {}
         """The owners whose removal was seen, by UID; only those that still have dependents."""
 
-    def dependents(self, uid: str) -> list[Item]:
-        return list(self._dependents.get(uid, ()))
+    def dependents(self, uid: str) -> Iterable[Item]:
+        """Not to be read on when something has been observed."""
+        return self._dependents.get(uid, ())
 
     def is_gone(self, uid: str, namespace: str) -> bool:
         """Whether the removal of an owner was seen, to which an object in that namespace can belong."""
@@ -96,13 +98,13 @@ class Graph:
 
     def _link(self, item: Item, before: frozenset[str], owners: frozenset[str]) -> None:
         for uid in before - owners:
-            left = self._dependents.get(uid, {})
-            left.pop(item, None)
+            left = self._dependents[uid]
+            del left[item]
             if not left:
-                self._dependents.pop(uid, None)
+                del self._dependents[uid]
                 self._gone.pop(uid, None)
         for uid in owners - before:
-            self._dependents.setdefault(uid, {})[item] = None
+            self._dependents.setdefault(uid, OrderedDict())[item] = None
         if owners:
             self._owners[item] = owners
         else:
