@@ -21,6 +21,8 @@ from podstrat.testing.server import Server
 from tests.eventually import eventually
 
 MAPS = "/api/v1/namespaces/default/configmaps"
+
+
 MERGE = "application/merge-patch+json"
 WRITES, WRITERS = 2_000, 4
 BROKEN = (OSError, http.client.HTTPException)
@@ -57,7 +59,26 @@ WIDGETS = Resource(
     lambda value: {"apiVersion": "example.com/v1", "kind": "Widget", "spec": {"value": value, "filling": FILLING}},
     lambda obj: obj["spec"]["value"],
 )
-RESOURCES = (CONFIG_MAPS, WIDGETS, DEPLOYMENTS)
+EVENTS = Resource(
+    "/apis/events.k8s.io/v1/namespaces/default/events",
+    lambda value: {"note": value, "regarding": {"name": "p", "namespace": "default"}},
+    lambda obj: obj["note"],
+)
+AUTOSCALERS = Resource(
+    "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers",
+    lambda value: {"spec": {"maxReplicas": 3, "scaleTargetRef": {"kind": "Deployment", "name": value}}},
+    lambda obj: obj["spec"]["scaleTargetRef"]["name"],
+)
+SLICES = Resource(
+    "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+    lambda value: {"addressType": "FQDN", "endpoints": [{"addresses": [value]}]},
+    lambda obj: obj["endpoints"][0]["addresses"][0],
+)
+STORAGE_CLASSES = Resource(
+    "/apis/storage.k8s.io/v1/storageclasses", lambda value: {"provisioner": value}, lambda obj: obj["provisioner"]
+)
+RESOURCES = (CONFIG_MAPS, WIDGETS, EVENTS, DEPLOYMENTS, AUTOSCALERS, SLICES, STORAGE_CLASSES)
+"""Of custom resources, and of kinds with rules and without, which are kept by their schema."""
 DEFINITION = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
@@ -150,7 +171,7 @@ def kill_at(server: Server, writers: list[Writer], count: int) -> None:
 
 @pytest.mark.parametrize("seed", [pytest.param(n, marks=() if n < 3 else pytest.mark.long) for n in range(50)])
 def test_killed_in_the_middle_of_writes(seed: int, tmp_path: Path) -> None:
-    """Of one kind or another: custom resources and workloads among them."""
+    """Of one kind or another."""
     resource = RESOURCES[seed % len(RESOURCES)]
     writers = [Writer(seed * WRITERS + number, resource) for number in range(WRITERS)]
     at = random.Random(seed).randrange(WRITES // 4, WRITES * 3 // 4)
