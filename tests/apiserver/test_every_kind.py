@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -384,6 +385,56 @@ def test_both_versions_of_an_autoscaler(server: Server) -> None:
     assert seen["spec"]["targetCPUUtilizationPercentage"] == 60
     cpu, other = server.good("GET", v2, "x")["spec"]["metrics"]
     assert (cpu["resource"]["target"]["averageUtilization"], other) == (60, memory)
+
+
+def test_watchers_of_both_views_see_the_same_changes(server: Server) -> None:
+    """Four writers at once, in both groups: each view has every change once, in one order."""
+    core, new = BY_PATH["", "v1", "events"], BY_PATH["events.k8s.io", "v1", "events"]
+    streams = [server("GET", kind, watch="true", timeoutSeconds="60").stream for kind in (core, new)]
+
+    def write(number: int) -> None:
+        kind = (core, new)[number % 2]
+        for step in range(10):
+            name = f"e{number}-{step}"
+            body = fresh(new, name) if kind is new else {"metadata": {"name": name}, "involvedObject": {"namespace": "default"}}
+            server.good("POST", kind, body=body)
+            server.good("PATCH", kind, name, {"reason": "again"}, media="application/merge-patch+json")
+            server.good("DELETE", kind, name)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    seen = []
+    for stream in streams:
+        assert stream is not None
+        events = [json.loads(next(stream)) for _ in range(4 * 10 * 3)]
+        stream.close()  # type: ignore[attr-defined]
+        metadata = [each["object"]["metadata"] for each in events]
+        seen.append([(each["type"], one["name"], one["resourceVersion"]) for each, one in zip(events, metadata, strict=True)])
+    assert seen[0] == seen[1]
+    versions = [int(each[2]) for each in seen[0]]
+    assert versions == sorted(set(versions))
+
+
+@pytest.mark.parametrize("plural", ["endpointslices", "horizontalpodautoscalers", "events"])
+def test_no_update_is_lost(server: Server, plural: str) -> None:
+    """Writers that read, add one and write what they have read: with a conflict they begin again, and every addition counts."""
+    kind = next(each for each in KEPT if each.plural == plural and each.version == "v1")
+    server.good("POST", kind, body=fresh(kind))
+
+    def add(_: int) -> None:
+        for _ in range(10):
+            while True:
+                obj = server.good("GET", kind, "x")
+                count = int((obj["metadata"].get("annotations") or {}).get("count", 0)) + 1
+                metadata = {**obj["metadata"], "annotations": {"count": str(count)}}
+                code = server("PUT", kind, "x", {**obj, "metadata": metadata}).code
+                assert code in (200, 409)
+                if code == 200:
+                    break
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(add, range(4)))
+    assert server.good("GET", kind, "x")["metadata"]["annotations"] == {"count": "40"}
 
 
 # ---- releases --------------------------------------------------------------------------------------
