@@ -19,7 +19,6 @@ from podstrat.apiserver.requests import Requests
 from podstrat.apiserver.storage.store import Store
 from podstrat.apiserver.strategies import Strategies
 from podstrat.strategy import errors
-from podstrat.strategy.decoding import codec
 
 Object = dict[str, Any]
 
@@ -108,6 +107,6 @@ class Reads:
 
     def _blank(self, kind: Kind) -> Object:
         """An object of a kind without content, of which bookmarks are made."""
-        types = self._context.types
-        zero = codec.zero(kind.type_name, types) if kind.type_name in types else {"metadata": {}}
-        return {"kind": kind.kind, "apiVersion": kind.api_version, **zero}
+        if isinstance(kind, CustomKind):
+            return {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": {}}
+        return self._strategies.blank(kind)

@@ -64,6 +64,13 @@ class Strategies:
         validation = options.one(request, "fieldValidation")
         return self._generic.decoder.read(request.body, kind, api_version, validation)[:2]
 
+    def blank(self, kind: Kind) -> Object:
+        """An object of a kind without content."""
+        types = self.engine.context.types
+        types = types if kind.type_name in types else self._generic.types
+        zero = {"kind": kind.kind, "apiVersion": kind.api_version, **codec.zero(kind.type_name, types)}
+        return key_order.ordered(zero, kind.type_name, types)
+
     def printed(self, obj: Object, type_name: str) -> Object:
         """An object as it is printed, by the name of its type."""
         return key_order.ordered(codec.prune(obj, type_name, self._generic.types), type_name, self._generic.types)

@@ -233,6 +233,19 @@ def test_roles_decide(roles: Server) -> None:
     assert roles.status("SelfSubjectAccessReview", PODS) == {"allowed": True}
 
 
+def test_users_may_ask_about_themselves(roles: Server) -> None:
+    tom = User("tom", ("people", "system:authenticated"))
+    assert roles.status("SelfSubjectAccessReview", PODS, tom) == {"allowed": True}
+    secrets = {"resourceAttributes": {**PODS["resourceAttributes"], "resource": "secrets"}}
+    assert roles.status("SelfSubjectAccessReview", secrets, tom) == {"allowed": False}
+    assert roles.status("SelfSubjectRulesReview", {"namespace": "default"}, tom) == {
+        "resourceRules": [{"verbs": ["list"], "apiGroups": [""], "resources": ["pods"]}],
+        "nonResourceRules": None,
+        "incomplete": False,
+    }
+    assert roles.review("SubjectAccessReview", {**PODS, "user": "eve"}, tom).code == 403
+
+
 def test_rules_of_the_caller(server: Server, roles: Server) -> None:
     everything = server.status("SelfSubjectRulesReview", {"namespace": "default"})
     assert everything == {
