@@ -1,4 +1,4 @@
-"""Makes strategy/tables/internal-*.json: the names and the order in which each release prints its internal structs.
+"""Makes strategy/api/tables/*/internal.json: the names and the order in which each release prints its internal structs.
 
     python tools/make_internal.py
 

@@ -1,4 +1,4 @@
-"""Makes strategy/tables/schema-*.json: what the servers publish about merging lists and maps, one table a release.
+"""Makes strategy/api/tables/*/schema.json: what the servers publish about merging lists and maps, one table a release.
 
     python tools/make_schema.py
 

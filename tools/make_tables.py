@@ -1,4 +1,4 @@
-"""Makes strategy/tables/types-*.json: the fields of every API type, one table a release.
+"""Makes strategy/api/tables/*/types.json: the fields of every API type, one table a release.
 
     python tools/make_tables.py
 
