@@ -1,6 +1,6 @@
 """Validate manifests as the API server would, with line and column; no cluster, no network.
 
-Pods and every workload that carries a pod template are checked. Other kinds are counted as skipped.
+Pods, workloads, and the kinds that pods refer to are checked. Other kinds are counted as skipped.
 Exit codes: 0 all valid, 1 invalid objects, 2 invalid arguments, an unreadable file or nothing to check, 3 an internal error.
 """
 
