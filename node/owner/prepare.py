@@ -9,6 +9,7 @@ driver is called, so that it can be unprepared after a crash.
                                                                          off); a permanent one (failed)
     backing off      a transient error                                   the back-off is over, or a driver registers (preparing)
     ready            everything is prepared and allocated                the pod ends or is deleted (releasing)
+    stopping         deletionTimestamp is set: nothing is prepared       its containers have stopped, or it is gone (releasing)
     failed           a permanent error (KEP-5322), gate on               everything is unprepared: `failure` tells why
     releasing        the pod ended, was deleted, or failed               every driver has unprepared (released); errors back off
     released         no record of the pod is left                        never

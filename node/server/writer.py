@@ -10,12 +10,13 @@ State of a pod:
     waiting     it is woken                                      a slot is free, no hold, its back-off is over (busy)
     busy        its turn has begun                               up to date, written or gone (idle); a retry is due (waiting)
     unsure      409, a lost response, a failed `test`            it was read from the server
-    excluded    a part was dropped or an entry refused           `probe` seconds are over; the entry's content has changed
+    excluded    a part was dropped or an entry refused           30 s, doubled each time up to `probe`; the entry has changed
 
 State of the writer:
 
     hold        401, 403, 429, 503 or no response                back-off or Retry-After is over: no pod is written before
     paused      3 pods in a row lost their health entries        `probe` is over, or an entry is stored: the server's gate is off
+    draining    `drain`: the agent ends                              never: writes in flight are waited for, none is started
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ from podstrat.node.status.patch import Refused, Without
 GONE = "gone"
 DROPPING_PODS = 3
 """Pods whose health the server has dropped before its gate counts as off: one or two may be a webhook that matches few pods."""
+DROPPED_SECONDS = 15.0
+"""Half of the first exclusion of a dropped part: soon enough for a webhook that is only being replaced."""
 
 
 @dataclass(frozen=True)
@@ -365,7 +368,7 @@ class Writer:
     def _dropped(self, uid: str, pod: _Pod, parts: set[str], now: float) -> None:
         """The server accepted the write and dropped parts of it: a gate is off, or a webhook changed it."""
         pod.drops += 1
-        until = now + min(self.settings.probe, 15.0 * 2 ** min(pod.drops, 10))
+        until = now + min(self.settings.probe, DROPPED_SECONDS * 2 ** min(pod.drops, 10))
         for part in parts:
             pod.parts[part] = until
         self.wake_at(uid, until)

@@ -6,9 +6,15 @@ A pod goes through these states; each row says what changes it.
     unlisted     a source (pods, claims, podresources) is not listed  all sources are listed: `ready`; no pod is written before
     live         the pod is on this node and not terminal             its phase is terminal (tombstone); it is deleted (gone)
     tombstone    phase Succeeded or Failed                            it is deleted (gone)
-      hearing    for `window` seconds after the end                   the window is over, or every device has another owner
+      hearing    for `window` seconds after the end                   the window is over: every device is closed
       closed     per device: another pod holds it, or time is over    never: what is shown stays
     gone         the pod object is deleted, or on another node        never
+
+A claim:
+
+    known        it is listed or watched                              it is deleted, or replaced by one with another UID
+      held       reserved for the pod, with an allocation             the reservation or the allocation goes
+      prepared   a driver or podresources named its CDI IDs           as known: the IDs go with the UID
 
 A tombstone keeps its devices, so that a device found broken a moment later still explains the failure. It takes over only what a
 driver reports: a driver that falls silent says nothing about why the pod ended.
