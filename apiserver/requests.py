@@ -37,10 +37,8 @@ def new_suffix() -> str:
 
 def _is_numbered(target: Target) -> bool:
     """Whether the field numbers of what is sent to a target are known."""
-    if not target.subresource:
-        return target.kind.numbered
-    sent = next((each for each in subresources.of(target.kind) if each.name == target.subresource), None)
-    return sent is None or ((sent.group, sent.kind) != ("authentication.k8s.io", "TokenRequest") and target.kind.numbered)
+    known = {each.name for each in subresources.of(target.kind)}
+    return target.kind.numbered or (bool(target.subresource) and target.subresource not in known)
 
 
 class Requests:

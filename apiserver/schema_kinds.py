@@ -55,7 +55,7 @@ SCHEMA_KINDS: tuple[Kind, ...] = (
     Kind("events.k8s.io", "v1", "events", "Event", short_names=("ev",), stored_as="v1"),
     _review("authentication.k8s.io", "tokenreviews", "TokenReview"),
     _review("authorization.k8s.io", "localsubjectaccessreviews", "LocalSubjectAccessReview", namespaced=True),
-    _review("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview"),
+    Kind("authorization.k8s.io", "v1", "selfsubjectrulesreviews", "SelfSubjectRulesReview", namespaced=False, verbs=REVIEW),
     _review("authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview"),
     _autoscaler("v2"),
     _autoscaler("v1", stored_as="autoscaling/v2"),

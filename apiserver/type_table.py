@@ -93,7 +93,9 @@ def published(release: str) -> Published:
 def complete(types: Types) -> Types:
     """The engine's types with all others of their release."""
     others = published(types.release)
-    return types.with_types({**others.types, **OTHERS}, others.lists)
+    # Of reviews the fields are those of the release; the table has the numbers of those that every release has.
+    reviews = {name: others.types[name] for name in cluster_types.REVIEWS if name in others.types}
+    return types.with_types({**others.types, **OTHERS, **reviews}, others.lists)
 
 
 def fields(types: Types, type_name: str) -> dict[str, Field]:

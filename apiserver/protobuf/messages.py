@@ -37,6 +37,7 @@ NESTED: Final = {("admissionregistration.NamedRuleWithOperations", "Rule"): "Rul
 
 TYPES: Final = {(each.api_version, each.kind): each.type_name for each in KINDS if each.numbered} | {
     ("autoscaling/v1", "Scale"): "autoscaling.Scale",
+    ("authentication.k8s.io/v1", "TokenRequest"): "authentication.TokenRequest",
     ("v1", "Binding"): "Binding",
     ("policy/v1", "Eviction"): "policy.Eviction",
     ("policy/v1beta1", "Eviction"): "policy.Eviction",
