@@ -9,9 +9,10 @@ RUN := $(if $(wildcard $(VENV)/.ready),$(VENV)/.ready,$(VENV)/.run)
 PLOTS := $(VENV)/.plots
 # Two processes at a time; the tests of one file share what they start, so they stay together.
 TWO := --numprocesses=2 --dist=loadfile
+COMPILED := build/compiled
 
 .DEFAULT_GOAL := help
-.PHONY: help up play browser images keystrokes test test-all fuzz floors lint format bench compare mutate soak drill-node drill-audit transcripts findings rules protos lock lock-plots wheel dist sbom clean
+.PHONY: help up play browser images keystrokes test test-all test-compiled compiled fuzz floors lint format bench compare mutate soak drill-node drill-audit transcripts findings rules protos lock lock-plots wheel dist sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,12 +26,19 @@ play: $(RUN) ## A playground in the browser, on this machine: what the API serve
 test: lint ## Lint, types, import contracts, spelling, tests
 	$(BIN)/python -m pytest $(TWO)
 
-test-all: lint ## The same with the tests that take long, and the coverage of every room held at its floor
+test-all: lint ## The same with the tests that take long, and the coverage of every room held at its floor; the engine's on the compiled one
 	$(BIN)/python -m pytest $(TWO) -m "" --cov --cov-report=json:.coverage.json
 	$(BIN)/python -m tools.coverage_floors
+	@if command -v $${CC:-cc} >/dev/null; then $(MAKE) test-compiled; else echo "no C compiler: the compiled engine is not tested"; fi
 
 floors: $(READY) ## Raise the floors of coverage to what the last `make test-all` measured
 	$(BIN)/python -m tools.coverage_floors --write
+
+# PYTHONPATH comes before the editable installation: these tests import the compiled tree.
+test-compiled: compiled ## The engine's tests and conformance on the compiled engine
+	PYTHONPATH=$(COMPILED)/tree $(BIN)/podstrat --version | grep compiled
+	PYTHONPATH=$(COMPILED)/tree $(BIN)/python -m pytest $(TWO) -p no:cacheprovider tests/strategy tests/conformance tests/growth
+	$(BIN)/python -m pytest -m long tests/packaging/test_compiled.py
 
 fuzz: $(READY) ## Mutated requests to engine, apply, patches, goyaml and webhook, a minute each; ARGS="engine --seconds 300 --seed 7"
 	$(BIN)/python -m tests.fuzz $(ARGS)
@@ -99,6 +107,11 @@ lock-plots: $(READY) ## The same for bench/plots.lock, what `make bench` draws w
 wheel: $(READY) ## Build the wheel into dist/
 	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist .
 
+compiled: $(READY) ## Compile the engine's hot modules (a C compiler, two minutes): build/compiled, and a wheel for this platform in dist/
+	rm -rf $(COMPILED)
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(COMPILED)/pure .
+	$(BIN)/python -m tools.compile_wheel $(COMPILED)/pure/*.whl --build $(COMPILED) --wheel-dir dist
+
 dist: wheel ## The wheel, and podstrat.pyz: the offline commands in one file for machines with nothing but Python
 	$(BIN)/python tools/make_zipapp.py
 
@@ -106,7 +119,7 @@ sbom: $(READY) ## Bills of materials (CycloneDX) of every way to install podstra
 	$(BIN)/python -m tools.make_sbom
 
 clean: ## Remove caches and build output (the environment stays: it is .venv)
-	rm -rf dist .coverage .coverage.* htmlcov .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist .coverage .coverage.* htmlcov .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 # The environment, made again when what it is made from changes.

@@ -95,11 +95,12 @@ Work = tuple[Callable[[Any], Any], list[Any]]
 
 def seconds(works: list[Work], rounds: int) -> list[float]:
     """For each work the time for one input. The works take turns; of several rounds the best counts."""
-    rounds_of_all = [[_once(*work) for work in works] for _ in range(rounds)]
+    rounds_of_all = [[once(*work) for work in works] for _ in range(rounds)]
     return [min(times) / len(inputs) for times, (_, inputs) in zip(zip(*rounds_of_all, strict=True), works, strict=True)]
 
 
-def _once(function: Callable[[Any], Any], inputs: list[Any]) -> float:
+def once(function: Callable[[Any], Any], inputs: list[Any]) -> float:
+    """Processor time of a work for all its inputs."""
     gc.collect(0)
     gc.disable()
     start = time.process_time()
@@ -245,4 +246,9 @@ def _loading(pods: list[Any]) -> Work:
 
 
 if __name__ == "__main__":
-    result(arguments())
+    from bench import side_by_side  # here: it has the works of this module measured again
+
+    given = arguments()
+    result(given)
+    if side_by_side.is_built():
+        print(*side_by_side.lines(side_by_side.measure(given)), sep="\n")

@@ -163,9 +163,14 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=_Formatter,
     )
-    parser.add_argument("--version", action="version", version=f"podstrat {__version__}")
+    parser.add_argument("--version", action="version", version=f"podstrat {__version__} ({_build()})")
     parser.add_argument("command", metavar="COMMAND", nargs="?", help=argparse.SUPPRESS)
     return parser
+
+
+def _build() -> str:
+    """Which engine runs: the sources, or the extensions of a compiled wheel. Asked only where no command is named."""
+    return "compiled" if importlib.import_module("podstrat.strategy.compiled").COMPILED else "pure"
 
 
 def _listing() -> str:

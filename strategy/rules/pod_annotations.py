@@ -118,10 +118,8 @@ def _apparmor(pod: Pod, annotations: dict[str, str]) -> Errors:
             yield field.invalid(f"metadata.annotations[{key}]", profile, text, place)
 
 
-def _container_names(spec: Pod) -> Iterator[str]:
-    for key in CONTAINER_LISTS:
-        for container in spec.get(key) or ():
-            yield container["name"]
+def _container_names(spec: Pod) -> set[str]:
+    return {container["name"] for key in CONTAINER_LISTS for container in spec.get(key) or ()}
 
 
 def apparmor_field(profile: str) -> Pod | None:

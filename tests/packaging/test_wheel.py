@@ -74,7 +74,7 @@ def test_the_licence_is_inside(wheel):
 
 
 def test_the_command_runs_from_an_empty_folder(installed, tmp_path):
-    assert run(installed / "podstrat", "--version", cwd=tmp_path) == f"podstrat {podstrat.__version__}\n"
+    assert run(installed / "podstrat", "--version", cwd=tmp_path) == f"podstrat {podstrat.__version__} (pure)\n"
     assert "ResourceHealthStatus" in run(installed / "podstrat", "gates", cwd=tmp_path)
 
 
