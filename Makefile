@@ -15,7 +15,7 @@ COMPILED := build/compiled
 .PHONY: help up play browser images keystrokes test test-all test-compiled compiled fuzz floors lint format bench compare mutate soak drill-node drill-audit transcripts findings rules protos lock lock-plots wheel dist sbom clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: $(RUN) ## The whole system on this machine, with a story in it; Ctrl-C ends it (ARGS=--once: the story only)
 	@$(BIN)/podstrat up $(ARGS)
