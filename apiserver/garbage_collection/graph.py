@@ -28,7 +28,7 @@ class Item(NamedTuple):
 
 def item_of(kind: Kind, obj: Object) -> Item:
     metadata = obj["metadata"]
-    return Item(kind.group, kind.plural, metadata.get("namespace", ""), metadata["name"], metadata.get("uid", ""))
+    return Item(*kind.storage, metadata.get("namespace", ""), metadata["name"], metadata.get("uid", ""))
 
 
 def is_deleting(obj: Object, finalizer: str) -> bool:

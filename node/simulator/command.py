@@ -58,7 +58,7 @@ def _has_server(args: argparse.Namespace) -> bool:
 
 async def _lines(script: TextIO) -> AsyncIterator[str]:
     """The lines of a file, or of whatever else as they come; without a thread, which could not be stopped while it waits."""
-    if stat.S_ISREG(os.fstat(script.fileno()).st_mode):
+    if not _can_be_polled(script):
         for line in script:
             yield line
         return
@@ -66,6 +66,12 @@ async def _lines(script: TextIO) -> AsyncIterator[str]:
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), script)
     async for text in reader:
         yield text.decode()
+
+
+def _can_be_polled(script: TextIO) -> bool:
+    """Pipes, sockets and terminals can; files and /dev/null, which services have as standard input, are never waited for."""
+    mode = os.fstat(script.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or script.isatty()
 
 
 class Simulation:

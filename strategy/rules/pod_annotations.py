@@ -107,11 +107,14 @@ def seccomp_profile(profile: str, key: str) -> Errors:
 
 def _apparmor(pod: Pod, annotations: dict[str, str]) -> Errors:
     """Upstream: ValidateAppArmorPodAnnotations"""
+    names: set[str] | None = None
     for key, profile in annotations.items():
         if not key.startswith(APPARMOR):
             continue
+        if names is None:
+            names = _container_names(pod["spec"])
         name = key.removeprefix(APPARMOR)
-        if name not in _container_names(pod["spec"]):
+        if name not in names:
             yield field.invalid(f"metadata.annotations[{key}]", name, "container not found", ("metadata", "annotations", key))
         if apparmor_field(profile) is None and profile:
             text, place = f"invalid AppArmor profile name: {go.quote(profile)}", ("metadata", "annotations", key)

@@ -183,6 +183,17 @@ async def test_a_simulated_driver_from_the_command(cluster, root):
         await process.wait()
 
 
+def test_a_simulated_driver_without_standard_input(root):
+    """As services have it: it serves until it is stopped, and says nothing else."""
+    command = [sys.executable, "-m", "podstrat", "driver-sim", "--root", str(root), "--driver", "gpu.example.com"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.terminate()
+        assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == 0
+
+
 @pytest.mark.parametrize(
     "arguments, text",
     [
