@@ -132,7 +132,7 @@ def _flow(rest: str, number: int, column: int) -> Any:
 
 def _content(rest: str) -> str:
     """A flow collection with its bracket blanked out, and without the comment behind it."""
-    match = re.fullmatch(everyday.SEQUENCE if rest[0] == "[" else everyday.MAPPING, rest)
+    match = re.fullmatch(everyday.SEQUENCE, rest) if rest[0] == "[" else re.fullmatch(everyday.MAPPING, rest)
     assert match is not None
     return " " * match.start(1) + match[1]
 

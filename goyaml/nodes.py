@@ -51,7 +51,8 @@ class Tree:
     def find(self, path: Path) -> tuple[Place, Place]:
         """Where the value at the path begins, and where its key; of the nearest ancestor that exists, if it does not."""
         node = self.root
-        assert node is not None
+        if node is None:
+            return (self.first_line, 1), (self.first_line, 1)
         key = node.mark
         for step in path:
             child = _child(node, step)

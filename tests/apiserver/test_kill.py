@@ -282,7 +282,7 @@ def test_killed_in_the_middle_of_collecting_garbage(seed: int, tmp_path: Path) -
                 owner = chance.choice(made)
                 reference = {key: owner[key] for key in ("apiVersion", "kind")}
                 reference |= {"name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"], "blockOwnerDeletion": True}
-                resource = chance.choice(RESOURCES)
+                resource = chance.choice((CONFIG_MAPS, WIDGETS, DEPLOYMENTS))
                 metadata = {"name": f"n{number}", "ownerReferences": [reference]}
                 made.append(client.call("POST", resource.path, {"metadata": metadata, **resource.body("")}))
             before = int(client.call("GET", MAPS)["metadata"]["resourceVersion"])

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Not for the whole session: Playwright keeps an event loop running, beside which no other test could run one."""
     if browsers.executable() is None:
         pytest.skip(MISSING)
     with browsers.launched() as made:

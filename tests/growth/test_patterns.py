@@ -48,7 +48,8 @@ def seconds(pattern: re.Pattern[Any], method: str, text: Any) -> float:
 
 
 TRUSTED = {
-    ("goyaml/everyday.py", "findall"): "the text has matched _SEQUENCE or _MAPPING",
+    ("goyaml/everyday.py", "findall"): "the text has matched SEQUENCE or MAPPING",
+    ("goyaml/everyday_places.py", "finditer"): "the text has matched SEQUENCE or MAPPING",
     ("cel/declarations.py", "fullmatch"): "declarations of our own",
     ("strategy/field.py", "findall"): "the text ends with a bracket that closes",
     ("strategy/formats/cron.py", "findall"): "the text has matched _DURATION",

@@ -11,9 +11,15 @@ import pytest
 from podstrat import cli
 from tests.kubeclient import files
 from tests.kubeclient.tunnel import Tunnels
-from tests.manifests.conftest import INSTALLER, World
+from tests.manifests.conftest import INSTALLER, SLICES, World
 
 NAME = "https://cluster.invalid:6443"
+SLICE = {
+    "metadata": {"name": "podstrat-webhook-1", "labels": {"kubernetes.io/service-name": "podstrat-webhook"}},
+    "addressType": "IPv4",
+    "endpoints": [{"addresses": ["10.0.0.1"]}],
+}
+"""What a controller of a cluster makes for the Service."""
 """A name that only the proxy can resolve."""
 
 
@@ -61,6 +67,7 @@ def test_install_status_and_uninstall(
             return capsys.readouterr().out
 
         assert "\ninstalled. " in run("install")
+        assert kept.send("POST", SLICES, SLICE)[0] == 201
         assert run("status").startswith("ok ")
         assert kept.left() != []
         assert "mutatingwebhookconfigurations/podstrat-webhook" in run("lint", "--live", "--exit-zero", "--verbose")

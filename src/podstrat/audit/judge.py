@@ -122,7 +122,7 @@ class Audit:
 
 
 def _no_text() -> Tree:
-    return Tree(None, [], 0)
+    return Tree(None, [], 1)
 
 
 def _no_line(number: int) -> str:
