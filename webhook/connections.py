@@ -282,6 +282,9 @@ class Loop:
             # Ciphers are compared when the whole ClientHello has been read.
             connection.greeted = connection.sock.shared_ciphers() is not None  # type: ignore[attr-defined]
             self._watch(connection, events)
+            if self._handshakes > self._limits.handshakes:
+                # None could be closed when the last one was accepted: all were in the middle of a step.
+                self._evict("handshakes", "handshake")
         else:
             connection.greeted = True
             self._become(connection, "idle")
