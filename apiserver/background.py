@@ -17,7 +17,7 @@ from podstrat.apiserver.work_queue import WorkQueue
 from podstrat.strategy import errors
 
 Work = Callable[[str], bool]
-"""Does what is to be done about a name; False if it has to be tried again."""
+"""Reconciles the object of a name; False requeues it."""
 
 IDLE: Final = 0.2
 """Seconds that the thread waits for more before it ends."""

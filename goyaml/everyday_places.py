@@ -1,8 +1,8 @@
 """Where things stand in everyday YAML: the line and column of one value, found without the real parser.
 
 The real parser makes a node of every value, only to point at one or two of them. Here the lines are taken apart once more, as
-`everyday` does it, and each collection is noted with the lines of its entries; columns are looked up for what is asked for. The
-text has been read by `everyday`: nothing is checked again.
+`everyday` does it, and the line of each entry is recorded; columns are computed for the requested path only. The text has been
+read by `everyday`: nothing is checked again.
 """
 
 from __future__ import annotations

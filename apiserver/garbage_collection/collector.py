@@ -65,7 +65,7 @@ class Collector:
         self._send = send
 
     def settle(self, item: Item) -> None:
-        """Does what is to be done about an object now. Raises Refused or UnknownOwner where that is not possible."""
+        """Reconciles an object. Raises Refused or UnknownOwner if it has to be requeued."""
         obj = self._current(item)
         if obj is None:
             return

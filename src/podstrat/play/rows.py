@@ -24,7 +24,7 @@ class Row(NamedTuple):
 
 
 class Compared:
-    """Two objects, with what is to be said about places of either."""
+    """Two objects, with remarks on the fields of either."""
 
     def __init__(
         self,
