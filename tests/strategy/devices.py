@@ -10,6 +10,8 @@ from podstrat.strategy.request import Request
 
 NEWEST, BEFORE = Engine("1.37"), Engine("1.36")
 """Since 1.37 the types declare rules, whose errors come last and have words of their own."""
+REFERENCE = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+RESULT = {"request": "r", "driver": "gpu.example.com", "pool": "p", "device": "d"}
 
 
 def made(kind, **rest):
@@ -24,6 +26,10 @@ def request(name="r", **exactly):
 
 def claim(*requests, **devices):
     return made("ResourceClaim", spec={"devices": {"requests": list(requests or [request()]), **devices}})
+
+
+def allocation(*results, **devices):
+    return {"allocation": {"devices": {"results": list(results or [RESULT]), **devices}}}
 
 
 def template(spec=None, **metadata):
