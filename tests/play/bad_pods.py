@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-POD = """\
-apiVersion: v1
-kind: Pod
-metadata:
-  name: web
-spec:
-  containers:
-  - name: web
-    image: nginx
-"""
+from tests.check.conftest import GOOD
+
+POD = GOOD.replace(":1.29", "")
 
 BAD = {
     "a value that is not supported": POD + "  restartPolicy: onfailure\n",
