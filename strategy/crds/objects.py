@@ -213,20 +213,10 @@ def replicas(obj: Object, path: str) -> Errors:
         yield field.invalid(path, value, f"should be less than or equal to {_INT32}")
 
 
-_GO_TYPES: Final = {
-    str: "string",
-    bool: "bool",
-    int: "int64",
-    float: "float64",
-    dict: "map[string]interface {}",
-    list: "[]interface {}",
-}
-
-
 def _accessor(path: str, value: Any, wanted: str, zero: Any) -> FieldError:
     from podstrat.strategy.patch import goprint
 
-    kind = "<nil>" if value is None else _GO_TYPES[type(value)]
+    kind = "<nil>" if value is None else goprint.go_types[type(value)]
     text = f"{path} accessor error: {goprint.plain(value)} is of the type {kind}, expected {wanted}"
     return field.invalid(path, zero, text)
 

@@ -13,7 +13,7 @@ from podstrat.strategy.decoding.codec import Seen
 from podstrat.strategy.kinds import SCALE
 from podstrat.strategy.request import Answer, Request
 from podstrat.strategy.verbs import incoming, preconditions, update
-from podstrat.strategy.verbs.scale import REPLICAS, SHOWN
+from podstrat.strategy.verbs import scale as scales
 
 if TYPE_CHECKING:
     from podstrat.strategy.crds.resource import Version
@@ -22,14 +22,6 @@ Object = dict[str, Any]
 
 _LINES: Final = {V1_37: 781, V1_36: 781, V1_35: 781}
 _CONVERSION: Final = "request to convert CR to an invalid group/version: autoscaling/v1"
-
-
-class InternalError(errors.ApiError):
-    code = 500
-    reason = "InternalError"
-
-    def __init__(self, cause: str) -> None:
-        super().__init__(f"Internal error occurred: {cause}", {"causes": [{"message": cause}]})
 
 
 def answer(request: Request, old: Pod | None, version: Version) -> Answer:
@@ -61,23 +53,17 @@ def of(obj: Pod, version: Version) -> Pod:
     path = scale["specReplicasPath"]
     wanted = json_path.read(obj, path)
     if wanted is MISSING:
-        raise InternalError(f'the spec replicas field "{path}" does not exist')
+        raise errors.InternalError(f'the spec replicas field "{path}" does not exist')
     return _scale(obj, wanted, scale)
 
 
-def _scale(obj: Pod, wanted: Any, scale: Object) -> Pod:
+def _scale(obj: Pod, replicas: Any, scale: Object) -> Pod:
     there = json_path.read(obj, scale["statusReplicasPath"])
     status: Object = {"replicas": there if isinstance(there, int) else 0}
     selector = json_path.read(obj, scale["labelSelectorPath"]) if scale.get("labelSelectorPath") else ""
     if isinstance(selector, str) and selector:
         status["selector"] = selector
-    return {
-        "kind": "Scale",
-        "apiVersion": "autoscaling/v1",
-        "metadata": {key: obj["metadata"][key] for key in SHOWN if key in obj["metadata"]},
-        "spec": {"replicas": wanted} if wanted else {},
-        "status": status,
-    }
+    return scales.view(obj, replicas, status)
 
 
 def _judged(request: Request, old: Pod, version: Version) -> Any:
@@ -92,14 +78,8 @@ def _judged(request: Request, old: Pod, version: Version) -> Any:
     sent, warnings = _sent(request, live, version)
     replicas = (sent.get("spec") or {}).get("replicas", 0)
     made = json_path.written(old, path, replicas)
-    metadata = dict(old["metadata"])
-    if "resourceVersion" in sent["metadata"]:
-        metadata["resourceVersion"] = sent["metadata"]["resourceVersion"]
     entries = _to_parent(old, sent["metadata"].get("managedFields"), version, ctx)
-    metadata.pop("managedFields", None)
-    if entries:
-        metadata["managedFields"] = entries
-    obj = {**made, "metadata": metadata}
+    obj = {**made, "metadata": scales.parent_metadata(old, sent, entries)}
     with errors.keeping(warnings):
         preconditions.unchanged(obj, old, request)
     return update.judge(version.kind.strategy.updates[""], obj, old, warnings, Seen(), ctx)
@@ -156,8 +136,8 @@ def _to_scale(obj: Pod, version: Version, ctx: Context) -> list[Pod] | None:
         return None
     managed, path = patch.managed, (version.scale or {})["specReplicasPath"]
     owners = {
-        known._replace(api_version=SCALE.api_version if known.api_version else ""): managed.Entry(REPLICAS, entry.time)
-        for known, entry in managed.decode(entries, managed.of(version.kind, ctx.types), trusted=True).items()
+        manager._replace(api_version=SCALE.api_version if manager.api_version else ""): managed.Entry(scales.REPLICAS, entry.time)
+        for manager, entry in managed.decode(entries, managed.of(version.kind, ctx.types), trusted=True).items()
         if _owns(entry.fields, path)
     }
     return managed.encode(owners, SCALE.api_version)
@@ -168,23 +148,12 @@ def _to_parent(old: Pod, entries: list[Pod] | None, version: Version, ctx: Conte
 
     Upstream: ScaleHandler.ToParent
     """
-    managed, fieldset = patch.managed, patch.fieldset
-    path, what = (version.scale or {})["specReplicasPath"], patch.managed.of(version.kind, ctx.types)
-    tree = _tree(path)
+    managed = patch.managed
+    path, what = (version.scale or {})["specReplicasPath"], managed.of(version.kind, ctx.types)
     before = managed.decode(old["metadata"].get("managedFields"), what, trusted=True)
     after = {
-        known._replace(api_version=what.api_version if known.api_version else ""): entry
-        for known, entry in managed.decode(entries, managed.of(SCALE, ctx.types), trusted=True).items()
+        manager._replace(api_version=what.api_version if manager.api_version else ""): entry
+        for manager, entry in managed.decode(entries, managed.of(SCALE, ctx.types), trusted=True).items()
     }
-    made = {}
-    for known, entry in before.items():
-        if _owns(entry.fields, path) and known not in after:
-            left = fieldset.difference(entry.fields, tree)
-            if not left:
-                continue
-            entry = entry._replace(fields=left)
-        made[known] = entry
-    for known, entry in after.items():
-        if _owns(entry.fields, ".spec.replicas") and known not in made:
-            made[known] = managed.Entry(tree, before[known].time if known in before else None)
-    return managed.encode(made, version.api_version)
+    managers = scales.hand_over(before, after, _tree(path), lambda fields: _owns(fields, path))
+    return managed.encode(managers, version.api_version)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from podstrat.strategy import errors, patch
 from podstrat.strategy.context import Context, Pod
 from podstrat.strategy.decoding.codec import Decoder, Seen
@@ -11,9 +14,13 @@ from podstrat.strategy.request import Request
 from podstrat.strategy.verbs import incoming, preconditions, update
 from podstrat.strategy.verbs.judged import Judged
 
+if TYPE_CHECKING:
+    from podstrat.strategy.patch.managed import Managers
+
 REPLICAS: Pod = {"f:spec": {"f:replicas": {}}}
 """The one field that a Scale is about, as managers own it."""
-SHOWN = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+"""What the metadata of a Scale has of its object's."""
 
 
 def of(obj: Pod, kind: Kind) -> Pod:
@@ -26,10 +33,15 @@ def of(obj: Pod, kind: Kind) -> Pod:
     status: Pod = {"replicas": (obj.get("status") or {}).get("replicas", 0)}
     if text := kind.strategy.scale.selector(obj):
         status["selector"] = text
+    return view(obj, replicas, status)
+
+
+def view(obj: Pod, replicas: Any, status: Pod) -> Pod:
+    """The Scale of an object with these replicas and this status."""
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
-        "metadata": {key: obj["metadata"][key] for key in SHOWN if key in obj["metadata"]},
+        "metadata": {key: obj["metadata"][key] for key in METADATA if key in obj["metadata"]},
         "spec": {"replicas": replicas} if replicas else {},
         "status": status,
     }
@@ -51,17 +63,23 @@ def run(request: Request, stored: Pod | None, kind: Kind, ctx: Context, decoder:
         if faults := list(SCALE.strategy.create.rules(scale, ctx)):
             raise errors.invalid(SCALE, request.name, faults, ctx.version)
     replicas = scale["spec"].get("replicas", 0)
-    metadata = dict(old["metadata"])
-    if "resourceVersion" in scale["metadata"]:
-        metadata["resourceVersion"] = scale["metadata"]["resourceVersion"]
     entries = _to_parent(old, scale["metadata"].get("managedFields"), kind, ctx)
-    metadata.pop("managedFields", None)
-    if entries:
-        metadata["managedFields"] = entries
+    metadata = parent_metadata(old, scale, entries)
     obj = {**old, "metadata": metadata, "spec": {**old["spec"], "replicas": replicas}}
     with errors.keeping(warnings):
         preconditions.unchanged(obj, old, request)
     return update.judge(kind.strategy.updates[""], obj, old, warnings, Seen(), ctx)
+
+
+def parent_metadata(old: Pod, scale: Pod, entries: list[Pod] | None) -> Pod:
+    """The metadata of an object after a write to its Scale, with these entries of managers."""
+    metadata = dict(old["metadata"])
+    if "resourceVersion" in scale["metadata"]:
+        metadata["resourceVersion"] = scale["metadata"]["resourceVersion"]
+    metadata.pop("managedFields", None)
+    if entries:
+        metadata["managedFields"] = entries
+    return metadata
 
 
 # ---- who owns the replicas -------------------------------------------------------------------------
@@ -77,14 +95,14 @@ def _to_scale(obj: Pod, kind: Kind, ctx: Context) -> list[Pod] | None:
         return None
     managed = patch.managed
     owners = {
-        known: managed.Entry(REPLICAS, entry.time)
-        for known, entry in managed.decode(entries, managed.of(kind, ctx.types), trusted=True).items()
-        if _owns_replicas(entry.fields)
+        manager: managed.Entry(REPLICAS, entry.time)
+        for manager, entry in managed.decode(entries, managed.of(kind, ctx.types), trusted=True).items()
+        if owns_replicas(entry.fields)
     }
     return managed.encode(owners, SCALE.api_version)
 
 
-def _owns_replicas(fields: Pod) -> bool:
+def owns_replicas(fields: Pod) -> bool:
     return "f:replicas" in (fields.get("f:spec") or {})
 
 
@@ -93,19 +111,24 @@ def _to_parent(old: Pod, entries: list[Pod] | None, kind: Kind, ctx: Context) ->
 
     Upstream: ScaleHandler.ToParent
     """
-    managed, fieldset = patch.managed, patch.fieldset
-    what = managed.of(kind, ctx.types)
-    before = managed.decode(old["metadata"].get("managedFields"), what, trusted=True)
+    managed = patch.managed
+    before = managed.decode(old["metadata"].get("managedFields"), managed.of(kind, ctx.types), trusted=True)
     after = managed.decode(entries, managed.of(SCALE, ctx.types), trusted=True)
-    made = {}
-    for known, entry in before.items():
-        if _owns_replicas(entry.fields) and known not in after:
-            left = fieldset.difference(entry.fields, REPLICAS)
-            if not left:
+    return managed.encode(hand_over(before, after, REPLICAS, owns_replicas), kind.api_version)
+
+
+def hand_over(before: Managers, after: Managers, replicas: Pod, owns: Callable[[Pod], bool]) -> Managers:
+    """The managers of an object: those it had, with the replicas, a tree of fields, in the hands of the managers of its Scale."""
+    managed, fieldset = patch.managed, patch.fieldset
+    managers = {}
+    for manager, entry in before.items():
+        if owns(entry.fields) and manager not in after:
+            others = fieldset.difference(entry.fields, replicas)
+            if not others:
                 continue
-            entry = entry._replace(fields=left)
-        made[known] = entry
-    for known, entry in after.items():
-        if _owns_replicas(entry.fields) and known not in made:
-            made[known] = managed.Entry(REPLICAS, before[known].time if known in before else None)
-    return managed.encode(made, kind.api_version)
+            entry = entry._replace(fields=others)
+        managers[manager] = entry
+    for manager, entry in after.items():
+        if owns_replicas(entry.fields) and manager not in managers:
+            managers[manager] = managed.Entry(replicas, before[manager].time if manager in before else None)
+    return managers
