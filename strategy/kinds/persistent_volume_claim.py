@@ -212,15 +212,11 @@ def create_warnings(obj: Pod, ctx: Context) -> Iterable[str]:
         yield f"spec.resources.requests[storage]: fractional byte value {go.quote(storage)} is invalid, must be an integer"
 
 
-def update_warnings(obj: Pod, old: Pod, ctx: Context) -> Iterable[str]:
-    return create_warnings(obj, ctx)
-
-
 STRATEGY = Strategy(
     default=default,
     create=Create(for_create, create_rules, create_warnings),
     updates={
-        "": Update(for_update, update_rules, update_warnings),
+        "": Update(for_update, update_rules, plain.as_on_create(create_warnings)),
         "status": Update(workload.for_status, status_rules, plain.no_warnings),
     },
     delete=deletion.background,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from podstrat.strategy import field
 from podstrat.strategy.context import Context, Pod
 from podstrat.strategy.decoding.codec import Seen
@@ -12,6 +14,7 @@ from podstrat.strategy.request import Request
 from podstrat.strategy.rules import meta
 
 __all__ = [
+    "as_on_create",
     "as_sent",
     "count",
     "generic",
@@ -43,6 +46,15 @@ def keep_metadata(obj: Pod, old: Pod, ctx: Context, seen: Seen) -> tuple[Pod, Dr
 
 def silent(obj: Pod, ctx: Context) -> tuple[str, ...]:
     return ()
+
+
+def as_on_create(warnings: Callable[[Pod, Context], Iterable[str]]) -> Callable[[Pod, Pod, Context], Iterable[str]]:
+    """The warnings of an update, where they are those of a create."""
+
+    def on_update(obj: Pod, old: Pod, ctx: Context) -> Iterable[str]:
+        return warnings(obj, ctx)
+
+    return on_update
 
 
 def named(obj: Pod, ctx: Context) -> Errors:

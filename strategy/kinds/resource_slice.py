@@ -72,14 +72,10 @@ def create_warnings(obj: Pod, ctx: Context) -> Iterable[str]:
         yield f"spec.driver: driver names should be lowercase; {go.quote(driver)} contains uppercase characters"
 
 
-def update_warnings(obj: Pod, old: Pod, ctx: Context) -> Iterable[str]:
-    return create_warnings(obj, ctx)
-
-
 STRATEGY = Strategy(
     default=default,
     create=Create(for_create, create_rules, create_warnings),
-    updates={"": Update(for_update, update_rules, update_warnings)},
+    updates={"": Update(for_update, update_rules, plain.as_on_create(create_warnings))},
     delete=deletion.background,
     returns_deleted=True,
     reads_request=True,

@@ -101,13 +101,9 @@ def create_warnings(obj: Pod, ctx: Context) -> Iterable[str]:
         yield "tls: failed to find any PEM data in key input"
 
 
-def update_warnings(obj: Pod, old: Pod, ctx: Context) -> Iterable[str]:
-    return create_warnings(obj, ctx)
-
-
 STRATEGY = Strategy(
     default=default,
     create=Create(plain.as_sent, rules, create_warnings),
-    updates={"": Update(plain.keep_metadata, update_rules, update_warnings)},
+    updates={"": Update(plain.keep_metadata, update_rules, plain.as_on_create(create_warnings))},
     delete=deletion.background,
 )
