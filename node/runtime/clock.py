@@ -41,6 +41,16 @@ async def sleep_until(clock: Clock, when: float) -> None:
     await clock.sleep(max(0.0, when - clock.now()))
 
 
+async def wait_until(event: asyncio.Event, clock: Clock, when: float) -> None:
+    """Until the event is set, or the time has come."""
+    waits = [asyncio.ensure_future(event.wait()), asyncio.ensure_future(sleep_until(clock, when))]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
 def boot_id() -> str:
     """The boot ID of the machine; empty where there is none."""
     try:

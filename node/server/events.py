@@ -23,7 +23,8 @@ from uuid import uuid4
 from podstrat.kubeclient.errors import Unavailable
 from podstrat.node.model import Object
 from podstrat.node.runtime.backoff import Backoff
-from podstrat.node.runtime.clock import Clock
+from podstrat.node.runtime.clock import Clock, wait_until
+from podstrat.node.runtime.deadlines import NEVER
 from podstrat.node.server.writer import Server
 
 COMPONENT = "podstrat-node"
@@ -121,17 +122,7 @@ class Recorder:
             if due is not None:
                 await self._send(due)
                 continue
-            await self._rest(min((each.sent + INTERVAL for each in self._waiting), default=None))
-
-    async def _rest(self, until: float | None) -> None:
-        waits: list[asyncio.Future[Any]] = [asyncio.ensure_future(self._changed.wait())]
-        if until is not None:
-            waits.append(asyncio.ensure_future(self.clock.sleep(max(0.0, until - self.clock.now()))))
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
+            await wait_until(self._changed, self.clock, min((each.sent + INTERVAL for each in self._waiting), default=NEVER))
 
     async def _send(self, series: _Series) -> None:
         count = series.count

@@ -32,7 +32,7 @@ from podstrat.kubeclient.answer import JSON_PATCH, Answer
 from podstrat.kubeclient.errors import Unavailable
 from podstrat.node.model import Object, Plan
 from podstrat.node.runtime.backoff import Backoff
-from podstrat.node.runtime.clock import Clock
+from podstrat.node.runtime.clock import Clock, wait_until
 from podstrat.node.runtime.deadlines import NEVER
 from podstrat.node.server import isolation, resources
 from podstrat.node.state.published import FIELD
@@ -182,7 +182,7 @@ class Writer:
             while True:
                 self._bell.clear()
                 next = self._start_due(self.clock.now())
-                await self._rest(next)
+                await wait_until(self._bell, self.clock, next)
                 for task in [task for task in self._busy.values() if task.done() and not task.cancelled()]:
                     task.result()
         finally:
@@ -221,16 +221,6 @@ class Writer:
         if task.cancelled() or task.exception() is None:
             del self._busy[uid]  # a failed task stays until `run` raises its exception
         self._bell.set()
-
-    async def _rest(self, until: float) -> None:
-        waits: list[asyncio.Future[Any]] = [asyncio.ensure_future(self._bell.wait())]
-        if until < NEVER:
-            waits.append(asyncio.ensure_future(self.clock.sleep(max(0.0, until - self.clock.now()))))
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
 
     # One pod
 
