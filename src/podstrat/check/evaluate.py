@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from podstrat.check import helm, kubectl, manifest, selection
+from podstrat.check import helm, kubectl, manifest, report, selection
 from podstrat.check.report import Result
 
 if TYPE_CHECKING:
@@ -83,17 +83,8 @@ class Evaluator:
         chosen = selection.choose(each, self.settings.skip, self.settings.templates, self.settings.carriers != "skip")
         if selection.KINDS.get(each.said("kind")) != each.said("apiVersion"):
             chosen = self._served(each, chosen, document.name)
-        about = Result(
-            document.name,
-            document.index,
-            each.said("kind"),
-            each.name,
-            document.mark(each.at)[0] if each.at else document.line,
-            skipped=chosen.skip,
-            api_version=each.said("apiVersion"),
-            namespace=each.meta("namespace") or self._namespace(chosen.kind),
-            item=each.item,
-        )
+        namespace = each.meta("namespace") or self._namespace(chosen.kind)
+        about = report.about(each, document, skipped=chosen.skip, namespace=namespace)
         if chosen.complaints and helm.is_own(document.name, each.value):
             return about._replace(skipped=helm.NOT_AN_OBJECT)
         hints = self._hints(each, chosen, document, lines) if self.settings.references is not None else ()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from podstrat import goyaml
 from podstrat.check import helm, inputs
 from podstrat.check.evaluate import Evaluator
+from podstrat.check.lines import Lines
 from podstrat.check.report import CHART, Result, Summary, Unread
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def check(piece: Piece, evaluator: Evaluator) -> Checked:
     if os.path.basename(piece.name) in BUILDING:
         return Checked([Result(piece.name, 0, "", "", 1, skipped=NOT_A_MANIFEST)], 1)
     stream = goyaml.documents(text, piece.name, piece.line)
-    lines = _Lines(text, piece.line)
+    lines = Lines(text, piece.line)
     results = list(_results(stream, evaluator, lines))
     if _IGNORE in text:
         from podstrat.check import suppressions
@@ -145,7 +146,7 @@ def check(piece: Piece, evaluator: Evaluator) -> Checked:
     return Checked(results, stream.count)
 
 
-def _results(stream: goyaml.Documents, evaluator: Evaluator, lines: _Lines) -> Iterator[Result]:
+def _results(stream: goyaml.Documents, evaluator: Evaluator, lines: Lines) -> Iterator[Result]:
     rendered = _SOURCE.encode() in lines.text
     while True:
         try:
@@ -166,31 +167,7 @@ def _results(stream: goyaml.Documents, evaluator: Evaluator, lines: _Lines) -> I
             yield result._replace(template=template) if template else result
 
 
-class _Lines:
-    """The lines of a text by their number; split when one is first asked for."""
-
-    def __init__(self, text: bytes, first: int) -> None:
-        self.text = text
-        self._first = first
-        self._lines: list[str] | None = None
-
-    @property
-    def count(self) -> int:
-        self(self._first)
-        return len(self._lines or ())
-
-    def __call__(self, number: int) -> str:
-        if self._lines is None:
-            try:
-                decoded = goyaml.document.decoded(self.text)
-            except goyaml.YamlError:
-                decoded = self.text.decode(errors="replace")
-            self._lines = decoded.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        at = number - self._first
-        return self._lines[at] if 0 <= at < len(self._lines) else ""
-
-
-def _template(document: Document, lines: _Lines) -> str:
+def _template(document: Document, lines: Lines) -> str:
     """The file that Helm has made a document from: a comment before its content says so."""
     number = document.line - 1
     while number > 0 and _is_comment(line := lines(number).strip()):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from podstrat.check.manifest import Object
+    from podstrat.goyaml import Document
 
 API_VERSION = "podstrat.dev/v1"
 KIND = "CheckReport"
@@ -97,6 +101,20 @@ class Result(NamedTuple):
     def title(self) -> str:
         """The object in a few words: Pod/web."""
         return f"{self.kind}/{self.name}" if self.name else self.kind or "document"
+
+
+def about(each: Object, document: Document, **fields: Any) -> Result:
+    """The result for an object of a document, as yet without findings, with these further fields."""
+    return Result(
+        document.name,
+        document.index,
+        each.said("kind"),
+        each.name,
+        document.mark(each.at)[0] if each.at else document.line,
+        api_version=each.said("apiVersion"),
+        item=each.item,
+        **fields,
+    )
 
 
 class Unread(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from podstrat.check import places
+from podstrat.check import places, report
 from podstrat.check.report import Finding, Result
 from podstrat.lint import rules
 from podstrat.lint.rule import Found, Rule, Severity
@@ -43,17 +43,7 @@ class Choice(NamedTuple):
 def result(read: Read, scene: Scene, choice: Choice) -> Result:
     """The findings about one object."""
     each, document = read.each, read.document
-    about = Result(
-        document.name,
-        document.index,
-        each.said("kind"),
-        each.name,
-        document.mark(each.at)[0] if each.at else document.line,
-        api_version=each.said("apiVersion"),
-        namespace=each.meta("namespace"),
-        item=each.item,
-        template=read.template,
-    )
+    about = report.about(each, document, namespace=each.meta("namespace"), template=read.template)
     if read.subject is None:
         return about._replace(skipped=NOT_OURS)
     if isinstance(read.subject, Workload) and not scene.is_called(read.subject):

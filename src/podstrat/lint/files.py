@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from podstrat import goyaml
 from podstrat.check import findings, helm, inputs, manifest
 from podstrat.check.inputs import Source
+from podstrat.check.lines import Lines
 from podstrat.check.pipeline import BUILDING, NOT_A_MANIFEST
 from podstrat.check.report import CHART, Result, Summary, Unread
 from podstrat.lint.evaluate import Read
@@ -40,7 +41,7 @@ def _whole(piece: inputs.Piece) -> bytes:
 
 
 def _documents(text: bytes, name: str, scene: Scene) -> Iterator[Read | Result]:
-    lines = _Lines(text)
+    lines = Lines(text)
     stream = goyaml.documents(text, name)
     while True:
         try:
@@ -52,16 +53,3 @@ def _documents(text: bytes, name: str, scene: Scene) -> Iterator[Read | Result]:
             continue
         for each in manifest.of(document.value):
             yield Read(document, each, scene.add(each.value), lines)
-
-
-class _Lines:
-    """The lines of a text by number, split lazily."""
-
-    def __init__(self, text: bytes) -> None:
-        self._text = text
-        self._lines: list[str] | None = None
-
-    def __call__(self, number: int) -> str:
-        if self._lines is None:
-            self._lines = self._text.decode(errors="replace").splitlines()
-        return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
