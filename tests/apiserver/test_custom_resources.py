@@ -19,7 +19,8 @@ from podstrat.strategy.crds.conversion import ConversionFailed
 from podstrat.strategy.engine import Engine
 from podstrat.strategy.request import Request
 from podstrat.strategy.request import Store as StoreObject
-from tests.conformance.crds import CRDS, JSON, PATCHES, InProcess, definitions, ensure
+from tests.conformance.crds import CRDS, JSON, InProcess, definitions, ensure
+from tests.conformance.recorded import PATCHES
 
 MULTIS = "/apis/ex.io/{}/namespaces/default/multis"
 SCALES = "/apis/ex.io/v1/namespaces/default/scales"

@@ -16,15 +16,9 @@ import pytest
 
 from podstrat.testing.server import Server
 from tests.conformance import compare
-from tests.conformance.recorded import BASES, Recording, edited, localised, recalled, recordings
+from tests.conformance.recorded import BASES, PATCHES, TABLE, Recording, edited, localised, recalled, recordings
 
 TOKEN = "recorded"
-PATCHES = {
-    "strategic": "application/strategic-merge-patch+json",
-    "merge": "application/merge-patch+json",
-    "json": "application/json-patch+json",
-    "apply": "application/apply-patch+yaml",
-}
 METHODS = {
     "create": "POST",
     "replace": "PUT",
@@ -36,7 +30,6 @@ METHODS = {
     "apply": "PATCH",
     "table": "GET",
 }
-TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 
 class Client:

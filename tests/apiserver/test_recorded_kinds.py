@@ -11,9 +11,9 @@ import pytest
 
 from podstrat.strategy.kinds import BY_RESOURCE
 from podstrat.testing.server import Server
-from tests.apiserver.test_recorded import PATCHES, TABLE, TOKEN, Client
+from tests.apiserver.test_recorded import TOKEN, Client
 from tests.conformance import compare, kinds
-from tests.conformance.recorded import Recording, kind_recordings
+from tests.conformance.recorded import PATCHES, TABLE, Recording, kind_recordings
 
 METHODS = {
     "create": "POST",

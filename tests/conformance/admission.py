@@ -10,7 +10,6 @@ what a case looks like.
 
 from __future__ import annotations
 
-import argparse
 import copy
 import gzip
 import json
@@ -29,21 +28,14 @@ from podstrat.apiserver.calls import Call
 from podstrat.apiserver.storage.store import Entry, Store, Write
 from podstrat.strategy.engine import Engine
 from tests.conformance import compare, worlds
-from tests.conformance.recorded import CASES, edited
+from tests.conformance.recorded import CASES, PATCHES, TABLE, edited
 from tests.conformance.replay import POSTED, Verdict
-from tests.conformance.run import print_table, raise_floor
+from tests.conformance.run import arguments, print_differences, print_table, raise_floor
 from tests.conformance.worlds import World
 
 Object = dict[str, Any]
 
 SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]{5}"
-TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
-PATCHES = {
-    "strategic": "application/strategic-merge-patch+json",
-    "merge": "application/merge-patch+json",
-    "json": "application/json-patch+json",
-    "apply": "application/apply-patch+yaml",
-}
 METHODS = {"replace": "PUT", "patch": "PATCH", "apply": "PATCH", "delete": "DELETE", "get": "GET", "table": "GET"}
 KEPT = frozenset(
     (
@@ -281,21 +273,14 @@ def verdict(case: Object, send: Send) -> Verdict:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--file", action="append", help="only this file (may be given several times)")
-    parser.add_argument("--case", default="", help="only cases whose id begins so")
-    parser.add_argument("--show", type=int, default=20, help="how many differences to print (default 20)")
-    parser.add_argument("--write-floor", action="store_true", help="raise the floor to what agrees now; it never sinks")
-    args = parser.parse_args()
+    args = arguments(__doc__).parse_args()
     chosen = {file.name.partition(".jsonl")[0]: file for file in files()}
     found = {name: list(verdicts(file, args.case)) for name, file in chosen.items() if not args.file or name in args.file}
-    differing = [(name, each) for name, one in found.items() for each in one if not each.whole]
-    for name, each in differing[: args.show]:
-        print(f"{name} {each.id}\n    {each.why}")
+    print_differences(found, args.show)
     print_table(found)
     if args.write_floor:
         raise_floor(found)
-    return 0 if not differing else 1
+    return 0 if all(each.whole for one in found.values() for each in one) else 1
 
 
 if __name__ == "__main__":

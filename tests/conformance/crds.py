@@ -21,19 +21,12 @@ from podstrat.apiserver.metrics import Measures
 from podstrat.apiserver.storage.store import Store
 from podstrat.strategy.engine import Engine
 from tests.conformance import compare, kinds
-from tests.conformance.recorded import CASES, Recording, area
+from tests.conformance.recorded import CASES, PATCHES, TABLE, Recording, area
 from tests.conformance.replay import Verdict
 
 Object = dict[str, Any]
 
 JSON = "application/json"
-TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
-PATCHES = {
-    "strategic": "application/strategic-merge-patch+json",
-    "merge": "application/merge-patch+json",
-    "json": "application/json-patch+json",
-    "apply": "application/apply-patch+yaml",
-}
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 METHODS = {

@@ -13,6 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+PATCHES = {
+    "strategic": "application/strategic-merge-patch+json",
+    "merge": "application/merge-patch+json",
+    "json": "application/json-patch+json",
+    "apply": "application/apply-patch+yaml",
+}
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 CASES = Path(__file__).parent / "cases"
 BASES: dict[str, Any] = json.loads((CASES / "bases.json").read_text())
 

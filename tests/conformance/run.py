@@ -20,12 +20,17 @@ from tests.conformance.replay import Verdict, verdicts
 FLOOR = Path(__file__).parent / "floor.json"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--file", action="append", help="only this file (may be given several times)")
     parser.add_argument("--case", default="", help="only cases whose id begins so")
     parser.add_argument("--show", type=int, default=20, help="how many differences to print (default 20)")
     parser.add_argument("--write-floor", action="store_true", help="raise the floor to what agrees now; it never sinks")
+    return parser
+
+
+def main() -> int:
+    parser = arguments(__doc__)
     args = parser.parse_args()
     every = [*recordings(), *kind_recordings(), *crd_recordings()]
     chosen = [each for each in every if not args.file or each.name in args.file]
@@ -33,14 +38,14 @@ def main() -> int:
         parser.error("no such file; there are " + ", ".join(each.name for each in every))
     custom = {each.name for each in crd_recordings()}
     found = {each.name: list((crds.verdicts if each.name in custom else verdicts)(each, args.case)) for each in chosen}
-    _print_differences(found, args.show)
+    print_differences(found, args.show)
     print_table(found)
     if args.write_floor:
         raise_floor(found)
     return 0 if all(each.whole for one in found.values() for each in one) else 1
 
 
-def _print_differences(found: dict[str, list[Verdict]], show: int) -> None:
+def print_differences(found: dict[str, list[Verdict]], show: int) -> None:
     differing = [(name, each) for name, one in found.items() for each in one if not each.whole]
     for name, verdict in differing[:show]:
         print(f"{name} {verdict.id}\n    {verdict.why}")

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -121,16 +121,22 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def scene(server: Server, tmp_path: Path) -> Iterator[Scene]:
-    made = Scene(server, tmp_path, 2)
-    made.send("POST", "/podstrat/reset")
-    made.install()
+    with playing(Scene(server, tmp_path, 2)) as scene:
+        yield scene
+
+
+@contextmanager
+def playing(scene: Scene) -> Iterator[Scene]:
+    """The scene on a server without objects, with all replicas ready."""
+    scene.send("POST", "/podstrat/reset")
+    scene.install()
     with ExitStack() as stack:
-        stack.callback(made.close)
-        for replica in made.replicas:
+        stack.callback(scene.close)
+        for replica in scene.replicas:
             stack.enter_context(replica)
-        for replica in made.replicas:
+        for replica in scene.replicas:
             until(replica.is_ready)
-        yield made
+        yield scene
 
 
 def drill(scene: Scene, seconds: float) -> tuple[Load, set[str], set[bytes]]:
@@ -255,17 +261,9 @@ def test_the_server_does_not_answer_for_a_while(scene: Scene) -> None:
 @pytest.fixture
 def managed(server: Server, tmp_path: Path) -> Iterator[Scene]:
     """The same, where the replicas keep the entries of the configurations as well."""
-    made = Scene(server, tmp_path, 2, registration="manage")
-    made.send("POST", "/podstrat/reset")
-    made.install()
-    with ExitStack() as stack:
-        stack.callback(made.close)
-        for replica in made.replicas:
-            stack.enter_context(replica)
-        for replica in made.replicas:
-            until(replica.is_ready)
-        until(lambda: [hook["name"] for hook in made.entries()] == ["validate.podstrat.dev"])
-        yield made
+    with playing(Scene(server, tmp_path, 2, registration="manage")) as scene:
+        until(lambda: [hook["name"] for hook in scene.entries()] == ["validate.podstrat.dev"])
+        yield scene
 
 
 def failed_after(load: Load, broken: Callable[[], None], repaired: Callable[[], bool]) -> tuple[int, int]:

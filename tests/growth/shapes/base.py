@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podstrat.strategy.engine import Engine
+from tests.strategy.make import pod
 
 Pod = dict[str, Any]
 Work = Callable[[], object]
@@ -16,15 +17,6 @@ ENGINE = Engine("1.37")
 SHAPES: dict[str, Shape] = {}
 TEXTS: dict[str, Shape] = {}
 """Shapes of which n is the length of a text."""
-
-
-def pod(**spec: Any) -> Pod:
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "p", "namespace": "default"},
-        "spec": {"containers": [{"name": "c", "image": "busybox:1"}], **spec},
-    }
 
 
 def with_container(**fields: Any) -> Pod:
