@@ -60,9 +60,9 @@ def form(accept: str, include: str, streams: bool, offered: Sequence[str] = PROD
         raise NoRoute((*PRODUCED, *STREAMED) if streams else PRODUCED)
     for media, parameters in clauses:
         for matching in _matching(media, offered):
-            found = _form(matching, parameters, include, streams)
-            if found is not None:
-                return found
+            match = _form(matching, parameters, include, streams)
+            if match is not None:
+                return match
     raise not_acceptable(PRODUCED)
 
 
@@ -98,14 +98,14 @@ def _matching(media: str, offered: Sequence[str]) -> Iterator[str]:
 
 def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
     """The clauses of an Accept header with their parameters, by quality, then as they stand."""
-    found: list[tuple[float, str, dict[str, str]]] = []
+    clauses: list[tuple[float, str, dict[str, str]]] = []
     for part in accept.split(","):
         media, *parameters = (each.strip() for each in part.split(";"))
-        named = {name.strip(): value.strip() for name, _, value in (each.partition("=") for each in parameters) if value}
+        options = {name.strip(): value.strip() for name, _, value in (each.partition("=") for each in parameters) if value}
         if media:
-            found.append((_quality(named.pop("q", "")), media, named))
-    found.sort(key=lambda clause: -clause[0])
-    return [(media, named) for _, media, named in found]
+            clauses.append((_quality(options.pop("q", "")), media, options))
+    clauses.sort(key=lambda clause: -clause[0])
+    return [(media, options) for _, media, options in clauses]
 
 
 def _quality(text: str) -> float:

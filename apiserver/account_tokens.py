@@ -82,8 +82,8 @@ class AccountTokens:
         spec["audiences"] = spec.get("audiences") or list(AUDIENCES)
         if spec.get("expirationSeconds") is None:
             spec["expirationSeconds"] = SECONDS
-        if found := list(_expiration_errors(spec["expirationSeconds"])):
-            raise errors.Invalid("TokenRequest", name, found, "authentication.k8s.io")
+        if faults := list(_expiration_errors(spec["expirationSeconds"])):
+            raise errors.Invalid("TokenRequest", name, faults, "authentication.k8s.io")
         now = self._clock().replace(microsecond=0)
         until = now + timedelta(seconds=spec["expirationSeconds"])
         claims: Object = {
@@ -151,8 +151,8 @@ class AccountTokens:
         if claims is None or claims.get("iss") != ISSUER:
             return None
         now = self._clock().timestamp()
-        meant = tuple(each for each in audiences if each in claims.get("aud", ()))
-        if not claims.get("nbf", 0) <= now < claims.get("exp", 0) or not meant:
+        common = tuple(each for each in audiences if each in claims.get("aud", ()))
+        if not claims.get("nbf", 0) <= now < claims.get("exp", 0) or not common:
             return None
         private = claims[_PRIVATE]
         namespace, account = private["namespace"], private["serviceaccount"]
@@ -161,26 +161,26 @@ class AccountTokens:
         for name, kind in _BOUND.items():
             bound = private.get(name.lower())
             # The node of a pod is told, not bound to.
-            told = name == "Node" and "pod" in private
-            if bound is not None and not told and not self._is_there(kind, namespace if kind.namespaced else "", bound):
+            informational = name == "Node" and "pod" in private
+            if bound is not None and not informational and not self._is_there(kind, namespace if kind.namespaced else "", bound):
                 return None
         groups = (SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}", AUTHENTICATED)
-        return Shown(User(claims["sub"], groups, account["uid"], _extra(claims)), meant)
+        return Shown(User(claims["sub"], groups, account["uid"], _extra(claims)), common)
 
-    def _is_there(self, kind: Kind, namespace: str, said: Object) -> bool:
-        entry = self._store.get(kind, namespace, said["name"])
-        return entry is not None and entry.obj["metadata"].get("uid") == said.get("uid")
+    def _is_there(self, kind: Kind, namespace: str, reference: Object) -> bool:
+        entry = self._store.get(kind, namespace, reference["name"])
+        return entry is not None and entry.obj["metadata"].get("uid") == reference.get("uid")
 
 
 def _extra(claims: Object) -> dict[str, tuple[str, ...]]:
     """What a user's token says beyond the user. Upstream: ServiceAccountInfo.UserInfo"""
     private = claims[_PRIVATE]
-    found: dict[str, tuple[str, ...]] = {f"{_EXTRA}/credential-id": (f"JTI={claims['jti']}",)}
+    extra: dict[str, tuple[str, ...]] = {f"{_EXTRA}/credential-id": (f"JTI={claims['jti']}",)}
     for part in ("node", "pod"):
         for name in ("name", "uid"):
             if value := (private.get(part) or {}).get(name):
-                found[f"{_EXTRA}/{part}-{name}"] = (value,)
-    return found
+                extra[f"{_EXTRA}/{part}-{name}"] = (value,)
+    return extra
 
 
 def _expiration_errors(seconds: int) -> field.Errors:

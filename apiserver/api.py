@@ -100,8 +100,8 @@ class Api:
 
     def service_account(self, token: str) -> User | None:
         """The service account that a token belongs to."""
-        found = self.tokens.shown(token)
-        return None if found is None else found.user
+        identity = self.tokens.shown(token)
+        return None if identity is None else identity.user
 
     def run_controllers(self) -> None:
         """Starts what works on its own, and goes on with what an earlier server left undone.
@@ -165,8 +165,8 @@ class Api:
         except errors.ApiError:
             name = ""  # evaluated below, with the answer
         target = Target(POD, call.target.namespace, name, "binding")
-        asked = request._replace(name=name, subresource="binding", resource=POD.qualified, admitted_as=BINDING.qualified)
-        return self._writes.write(replace(call, target=target), asked)
+        binding = request._replace(name=name, subresource="binding", resource=POD.qualified, admitted_as=BINDING.qualified)
+        return self._writes.write(replace(call, target=target), binding)
 
     def _authorize(self, call: Call) -> None:
         """Forbidden where the roles do not allow a call; everything is allowed unless --authorization-mode says otherwise.

@@ -67,9 +67,9 @@ class Authenticator:
 
     def user(self, authorization: str, certificate: User | None) -> User:
         """The user of a request; Unauthorized without credentials or with an unknown token."""
-        scheme, _, shown = authorization.partition(" ")
+        scheme, _, token = authorization.partition(" ")
         if scheme.lower() == "bearer":
-            user = self.listed(shown.strip()) or self._accounts(shown.strip())
+            user = self.listed(token.strip()) or self._accounts(token.strip())
             if user is None:
                 raise Unauthorized()
             return user
@@ -79,10 +79,10 @@ class Authenticator:
             return ANONYMOUS
         raise Unauthorized()
 
-    def listed(self, shown: str) -> User | None:
+    def listed(self, secret: str) -> User | None:
         """The user of a token of the command line."""
         for token, user in self._tokens:
-            if hmac.compare_digest(token, shown.encode()):
+            if hmac.compare_digest(token, secret.encode()):
                 return user
         return None
 
@@ -92,19 +92,19 @@ def impersonated(headers: Mapping[str, str]) -> User | None:
 
     Upstream: WithImpersonation
     """
-    found = {key.lower(): value for key, value in headers.items() if key.lower().startswith(IMPERSONATE)}
-    if not found:
+    values = {key.lower(): value for key, value in headers.items() if key.lower().startswith(IMPERSONATE)}
+    if not values:
         return None
-    name = found.get(f"{IMPERSONATE}user", "")
+    name = values.get(f"{IMPERSONATE}user", "")
     if not name:
         raise BadImpersonation()
-    groups = [part.strip() for part in found.get(f"{IMPERSONATE}group", "").split(",") if part.strip()]
+    groups = [part.strip() for part in values.get(f"{IMPERSONATE}group", "").split(",") if part.strip()]
     if name.startswith(SERVICE_ACCOUNT) and not groups:
         groups = [SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{name.removeprefix(SERVICE_ACCOUNT).partition(':')[0]}"]
     if name != ANONYMOUS.name and AUTHENTICATED not in groups:
         groups.append(AUTHENTICATED)
-    extra = {key.removeprefix(EXTRA): tuple(value.split(",")) for key, value in found.items() if key.startswith(EXTRA)}
-    return User(name, tuple(groups), found.get(f"{IMPERSONATE}uid", ""), extra)
+    extra = {key.removeprefix(EXTRA): tuple(value.split(",")) for key, value in values.items() if key.startswith(EXTRA)}
+    return User(name, tuple(groups), values.get(f"{IMPERSONATE}uid", ""), extra)
 
 
 class BadImpersonation(ApiError):

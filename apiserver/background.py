@@ -67,14 +67,14 @@ class Background:
 
     def _try(self, name: str, queue: WorkQueue[str]) -> None:
         try:
-            done = self._work(name)
+            finished = self._work(name)
         except (errors.ApiError, StoreError) as error:
             log.info("%s %s is tried again: %s", self._name, name, error)
-            done = False
+            finished = False
         except Exception:
             log.exception("%s failed: %s", self._name, name)
-            done = False
-        if done:
+            finished = False
+        if finished:
             queue.done(name)
         else:
             queue.failed(name, time.monotonic())

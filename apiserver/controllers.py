@@ -47,9 +47,9 @@ def parse(text: str) -> frozenset[str]:
     for part in parts:
         if part != "*" and part.removeprefix("-") not in NAMES:
             raise UnknownController(f"{part!r} is not one of *, {', '.join(sorted(NAMES))}, or one of these with - before it")
-    named = {part for part in parts if not part.startswith("-")}
-    chosen = NAMES if "*" in named else named & NAMES
-    return frozenset(chosen) - {part[1:] for part in parts if part.startswith("-")}
+    names = {part for part in parts if not part.startswith("-")}
+    controllers = NAMES if "*" in names else names & NAMES
+    return frozenset(controllers) - {part[1:] for part in parts if part.startswith("-")}
 
 
 class Controllers:
@@ -109,8 +109,8 @@ class Controllers:
         for entry in self._store.list(_QUOTA, namespace)[0]:
             name = entry.obj["metadata"]["name"]
             for _ in range(TRIES):
-                found = self._store.get(_QUOTA, namespace, name)
-                if found is None or self._sync(found.obj, found.version):
+                quota = self._store.get(_QUOTA, namespace, name)
+                if quota is None or self._sync(quota.obj, quota.version):
                     break
 
     def _sync(self, quota: Object, version: int) -> bool:
@@ -141,8 +141,8 @@ class Controllers:
             for entry in self._store.list(kind, namespace)[0]:
                 if selectors and (kind.kind != "Pod" or not all(scopes.match(entry.obj, each, ctx) for each in selectors)):
                     continue
-                used = usage.of(entry.obj, kind.qualified, ctx, now)
-                totals.update({name: totals[name] + used[name] for name in names if name in used})
+                amounts = usage.of(entry.obj, kind.qualified, ctx, now)
+                totals.update({name: totals[name] + amounts[name] for name in names if name in amounts})
         return {name: totals[name].text for name in sorted(totals)}
 
     def _commit(self, kind: Kind, namespace: str, name: str, obj: Object, expect: int, *, bootstrap: bool = False) -> bool:

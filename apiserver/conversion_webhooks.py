@@ -23,24 +23,24 @@ class ConversionWebhooks:
     def __init__(self, caller: Callable[[], Caller]) -> None:
         self._caller = caller
 
-    def convert(self, definition: Object, obj: Object, wanted: str) -> Object:
+    def convert(self, definition: Object, obj: Object, desired: str) -> Object:
         """An object in the version that is wanted; ConversionFailed with the bare words.
 
         Upstream: webhookConverter.Convert
         """
         webhook = definition["spec"]["conversion"]["webhook"]
         version = next(each for each in webhook["conversionReviewVersions"] if each in REVIEW_VERSIONS)
-        request = {"uid": new_uid(), "desiredAPIVersion": wanted, "objects": [obj]}
+        request = {"uid": new_uid(), "desiredAPIVersion": desired, "objects": [obj]}
         review = {"kind": "ConversionReview", "apiVersion": f"apiextensions.k8s.io/{version}", "request": request}
         try:
             end = calling.endpoint(webhook["clientConfig"])
             answer = self._caller().post(end, json.dumps(review).encode(), SECONDS)
         except (calling.Unreached, calling.NoClient) as error:
             raise ConversionFailed(str(error)) from None
-        return _converted(answer, request, obj, wanted)
+        return _converted(answer, request, obj, desired)
 
 
-def _converted(answer: bytes, request: Object, obj: Object, wanted: str) -> Object:
+def _converted(answer: bytes, request: Object, obj: Object, version: str) -> Object:
     try:
         response = json.loads(answer)["response"]
         uid, result, objects = response["uid"], response["result"], response.get("convertedObjects") or []
@@ -53,10 +53,10 @@ def _converted(answer: bytes, request: Object, obj: Object, wanted: str) -> Obje
         raise ConversionFailed(str(result.get("message") or "the webhook gave no reason"))
     if len(objects) != 1:
         raise ConversionFailed(f"webhook returned {len(objects)} objects, expected 1")
-    made = objects[0]
-    if not isinstance(made, dict) or made.get("apiVersion") != wanted or made.get("kind") != obj["kind"]:
-        raise ConversionFailed(f"returned object is not of version {wanted} and kind {obj['kind']}")
-    return {**made, "metadata": _restored(made.get("metadata"), obj["metadata"])}
+    converted = objects[0]
+    if not isinstance(converted, dict) or converted.get("apiVersion") != version or converted.get("kind") != obj["kind"]:
+        raise ConversionFailed(f"returned object is not of version {version} and kind {obj['kind']}")
+    return {**converted, "metadata": _restored(converted.get("metadata"), obj["metadata"])}
 
 
 def _restored(metadata: Any, before: Object) -> Object:
@@ -64,6 +64,6 @@ def _restored(metadata: Any, before: Object) -> Object:
 
     Upstream: restoreObjectMeta
     """
-    said = metadata if isinstance(metadata, dict) else {}
-    kept = {key: value for key, value in before.items() if key not in ("labels", "annotations")}
-    return kept | {key: said[key] for key in ("labels", "annotations") if said.get(key)}
+    answer = metadata if isinstance(metadata, dict) else {}
+    before_only = {key: value for key, value in before.items() if key not in ("labels", "annotations")}
+    return before_only | {key: answer[key] for key in ("labels", "annotations") if answer.get(key)}

@@ -67,15 +67,15 @@ def _autoscaler_shown(scaler: Object) -> Object:
 
 
 def _autoscaler_kept(scaler: Object, stored: Object | None) -> Object:
-    before, known = ((stored or {}).get(part) or {} for part in ("spec", "status"))
+    before, old_status = ((stored or {}).get(part) or {} for part in ("spec", "status"))
     spec, status = dict(scaler.get("spec") or {}), dict(scaler.get("status") or {})
-    wanted, current = spec.pop("targetCPUUtilizationPercentage", None), status.pop("currentCPUUtilizationPercentage", None)
+    desired, current = spec.pop("targetCPUUtilizationPercentage", None), status.pop("currentCPUUtilizationPercentage", None)
     metrics = [metric for metric in before.get("metrics") or () if not _is_cpu(metric)]
-    if wanted is not None:
-        target = {"type": "Utilization", "averageUtilization": wanted}
+    if desired is not None:
+        target = {"type": "Utilization", "averageUtilization": desired}
         metrics.insert(0, {"type": "Resource", "resource": {"name": "cpu", "target": target}})
     spec |= {"metrics": metrics} | {name: before[name] for name in ("behavior",) if name in before}
-    status |= {name: known[name] for name in ("conditions", "currentMetrics") if name in known}
+    status |= {name: old_status[name] for name in ("conditions", "currentMetrics") if name in old_status}
     if current is not None and "currentMetrics" not in status:
         measured = {"name": "cpu", "current": {"averageUtilization": current}}
         status["currentMetrics"] = [{"type": "Resource", "resource": measured}]

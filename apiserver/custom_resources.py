@@ -61,14 +61,14 @@ class CustomResources:
             kinds: dict[tuple[str, str, str], CustomKind] = {}
             for entry in entries:
                 key = entry.obj["spec"]["group"], entry.obj["spec"]["names"]["plural"]
-                known = before.get(key)
-                if known is None or known.definition is not entry.obj:
-                    known = self._compiled(entry.obj)
-                resources[key] = known
+                resource = before.get(key)
+                if resource is None or resource.definition is not entry.obj:
+                    resource = self._compiled(entry.obj)
+                resources[key] = resource
                 rows = custom_kinds.of(entry.obj)
                 self._store.serve(rows[0])
-                if known.is_established:
-                    kinds |= {(each.group, each.version, each.plural): each for each in rows if known.served(each.version)}
+                if resource.is_established:
+                    kinds |= {(each.group, each.version, each.plural): each for each in rows if resource.served(each.version)}
             self._state = _State(self._state.number + 1, resources, kinds)
 
     def _compiled(self, definition: Object) -> CustomResource:

@@ -78,20 +78,20 @@ class Definitions:
             if entry is None:
                 return
             others = [each.obj for each in self._store.list(DEFINITION)[0]]
-            made = controllers.settled(entry.obj, others, times.format(self._clock()))
-            if made is entry.obj:
+            definition = controllers.settled(entry.obj, others, times.format(self._clock()))
+            if definition is entry.obj:
                 return
             with contextlib.suppress(Changed):
-                self._store.commit([Write(DEFINITION, "", name, self._written(made, entry.obj), entry.version)])
+                self._store.commit([Write(DEFINITION, "", name, self._written(definition, entry.obj), entry.version)])
                 return
 
-    def _written(self, made: Object, old: Object) -> Object:
+    def _written(self, new: Object, old: Object) -> Object:
         """The definition after a write of its status by the server itself."""
         request = Request(
             "update",
             "status",
-            made,
-            name=made["metadata"]["name"],
+            new,
+            name=new["metadata"]["name"],
             namespace="",
             now=self._clock(),
             user_agent="kube-apiserver",
@@ -99,7 +99,7 @@ class Definitions:
             resource=DEFINITION.qualified,
         )
         answer = self._engine.answer(request, old)
-        return next((effect.pod for effect in answer.effects if isinstance(effect, StoreObject)), made)
+        return next((effect.pod for effect in answer.effects if isinstance(effect, StoreObject)), new)
 
     # ---- deletion --------------------------------------------------------------------------------------
 
@@ -113,11 +113,11 @@ class Definitions:
         """Empties a terminating definition; what cannot be done at once is tried again in the background."""
         name = definition["metadata"]["name"]
         try:
-            done = self._empty(definition, deadline)
+            is_empty = self._empty(definition, deadline)
         except errors.ApiError:
             self._background.add(name)
             raise
-        if not done:
+        if not is_empty:
             self._background.add(name)
 
     def _empty_by_name(self, name: str) -> bool:

@@ -68,8 +68,8 @@ class Fault:
         if self.drop is not None and method != "WATCH":
             return False
         return all(
-            wanted in ("", found)
-            for wanted, found in (
+            pattern in ("", value)
+            for pattern, value in (
                 (self.method, method),
                 (self.resource, target.kind.plural),
                 (self.namespace, target.namespace),
@@ -166,9 +166,9 @@ def refusal(code: int, retry_after: int, target: Target) -> errors.ApiError:
 def _read(body: Any) -> Fault:
     if not isinstance(body, dict):
         raise errors.BadRequest("a fault must be an object, or a list of objects")
-    known = {"method", "resource", "namespace", "name", "times", "retryAfter", *ACTS}
-    if unknown := sorted(body.keys() - known):
-        raise errors.BadRequest(f"unknown field {', '.join(unknown)}; known fields are {', '.join(sorted(known))}")
+    keys = {"method", "resource", "namespace", "name", "times", "retryAfter", *ACTS}
+    if unknown := sorted(body.keys() - keys):
+        raise errors.BadRequest(f"unknown field {', '.join(unknown)}; known fields are {', '.join(sorted(keys))}")
     if sum(body.get(act) is not None for act in ACTS) != 1:
         raise errors.BadRequest(f"specify exactly one of {', '.join(ACTS)}")
     texts = {key: _text(body, key) for key in ("method", "resource", "namespace", "name")}

@@ -141,8 +141,8 @@ class Judge:
         preconditions.unchanged(obj, old, request)
         obj = _kept(obj, old, request.subresource, kind)
         common = tuple(meta.labels_and_owners(obj["metadata"], self.ctx))
-        written = meta.on_write(obj["metadata"], self.ctx, common)
-        _raise_if_any([*written, *meta.on_update(obj["metadata"], old["metadata"], common)], obj, kind)
+        metadata_errors = meta.on_write(obj["metadata"], self.ctx, common)
+        _raise_if_any([*metadata_errors, *meta.on_update(obj["metadata"], old["metadata"], common)], obj, kind)
         obj = self.printed(obj, kind)
         if entries := managed.settled(obj, old):
             obj["metadata"]["managedFields"] = entries
@@ -157,15 +157,15 @@ class Judge:
         return Answer(200, obj, warn.headers(warnings), effects)
 
     def _delete(self, request: Request, stored: Object | None, kind: Kind) -> Answer:
-        wanted = self.delete_options(request)
-        options.check_delete(wanted, self.ctx.version)
+        delete_options = self.delete_options(request)
+        options.check_delete(delete_options, self.ctx.version)
         old = preconditions.exists(stored, request)
-        preconditions.for_delete(wanted.get("preconditions"), old, request, kind.kind)
-        warnings = warn.headers(reviewers.deleted(request, (old,), wanted))
-        dry_run = bool(wanted.get(DRY_RUN))
-        held = deletion.with_finalizers(old["metadata"], wanted)
-        if held.get("finalizers"):
-            obj = _terminating({**old, "metadata": held}, request, kind)
+        preconditions.for_delete(delete_options.get("preconditions"), old, request, kind.kind)
+        warnings = warn.headers(reviewers.deleted(request, (old,), delete_options))
+        dry_run = bool(delete_options.get(DRY_RUN))
+        pending = deletion.with_finalizers(old["metadata"], delete_options)
+        if pending.get("finalizers"):
+            obj = _terminating({**old, "metadata": pending}, request, kind)
             return Answer(200, obj, warnings, () if dry_run or obj == old else (Store(obj),))
         return Answer(200, _deleted(old, kind), warnings, () if dry_run else (Remove(),))
 
@@ -235,8 +235,8 @@ class _OfKind:
         self._judge, self._kind = judge, kind
 
     def decode(self, value: Any) -> tuple[Object, codec.Seen]:
-        got = self._judge.decoder.resolve(value, self._kind.kind, self._kind.api_version)
-        return got.value, got.seen
+        type_meta = self._judge.decoder.resolve(value, self._kind.kind, self._kind.api_version)
+        return type_meta.value, type_meta.seen
 
     def unknown(self, value: Any) -> list[str]:
         return list(self._judge.decoder.resolve(value, self._kind.kind, self._kind.api_version).strict)
@@ -244,7 +244,7 @@ class _OfKind:
     def default(self, obj: Object) -> None:
         schema_strategies.default(obj)
 
-    def printed(self, obj: Object, seen: codec.Seen) -> Object:
+    def printed(self, obj: Object, notes: codec.Seen) -> Object:
         return self._judge.printed(obj, self._kind)
 
 
@@ -259,8 +259,8 @@ def _unclaimed(metadata: Object, request: Request, kind: Kind) -> None:
 
 
 def _same_namespace(metadata: Object, request: Request, kind: Kind) -> None:
-    wanted = request.namespace if kind.namespaced else ""
-    if metadata.get("namespace", wanted) != wanted:
+    namespace = request.namespace if kind.namespaced else ""
+    if metadata.get("namespace", namespace) != namespace:
         raise errors.BadRequest(NAMESPACE_DIFFERS)
 
 
@@ -277,9 +277,9 @@ def _same_name(metadata: Object, request: Request) -> None:
         raise errors.BadRequest(f"the name of the object ({name}) does not match the name on the URL ({request.name})")
 
 
-def _raise_if_any(found: list[Any], obj: Object, kind: Kind) -> None:
-    if found:
-        unique = list({str(error): error for error in found}.values())
+def _raise_if_any(faults: list[Any], obj: Object, kind: Kind) -> None:
+    if faults:
+        unique = list({str(error): error for error in faults}.values())
         raise errors.Invalid(kind.kind, obj["metadata"].get("name", ""), unique, kind.group)
 
 
@@ -287,11 +287,11 @@ def _kept(obj: Object, old: Object, subresource: str, kind: Kind) -> Object:
     """What an update cannot change: the system's metadata, and the status or all but the status, by the subresource."""
     obj = schema_strategies.keep(obj, old, subresource)
     if subresource in ("status", "approval"):
-        kept = {**old, "metadata": obj["metadata"]}
-        kept.pop("status", None)
+        merged = {**old, "metadata": obj["metadata"]}
+        merged.pop("status", None)
         if "status" in obj:
-            kept["status"] = obj["status"]
-        obj = kept
+            merged["status"] = obj["status"]
+        obj = merged
     elif kind.has_status:
         obj = {key: value for key, value in obj.items() if key != "status"}
         if "status" in old:

@@ -226,9 +226,9 @@ def groups_of_release(version: Version) -> dict[str, tuple[str, ...]]:
 
 def groups(kinds: Sequence[Kind] = KINDS) -> dict[str, tuple[str, ...]]:
     """Every group that is served, with its versions, in the order of the rows."""
-    found: dict[str, tuple[str, ...]] = {}
+    versions_by_group: dict[str, tuple[str, ...]] = {}
     for each in kinds:
-        versions = found.get(each.group, ())
+        versions = versions_by_group.get(each.group, ())
         if each.version not in versions:
-            found[each.group] = (*versions, each.version)
-    return found
+            versions_by_group[each.group] = (*versions, each.version)
+    return versions_by_group

@@ -17,8 +17,8 @@ from podstrat.certs import files
 def announce(settings: Settings, port: int, tls: Tls | None) -> None:
     """Writes both files, and a line on standard error."""
     host = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
-    shown = f"[{host}]" if ":" in host else host
-    url = f"{'http' if tls is None else 'https'}://{shown}:{port}"
+    address = f"[{host}]" if ":" in host else host
+    url = f"{'http' if tls is None else 'https'}://{address}:{port}"
     if settings.kubeconfig is not None:
         content = json.dumps(kubeconfig(settings, url, tls), indent=2) + "\n"
         files.write(settings.kubeconfig, content.encode(), 0o600)

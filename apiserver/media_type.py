@@ -22,14 +22,14 @@ def parse(text: str) -> str | None:
     values: dict[str, str] = {}
     rest = semicolon + rest
     while rest.strip():
-        found = _parameter(rest)
-        if found is None:
+        parameter = _parameter(rest)
+        if parameter is None:
             # One semicolon at the end is ignored.
             return base if rest.strip() == ";" else None
-        name, value = found[1].lower(), _unquoted(found[2])
+        name, value = parameter[1].lower(), _unquoted(parameter[2])
         if values.setdefault(name, value) != value:
             return None
-        rest = rest[found.end() :]
+        rest = rest[parameter.end() :]
     return base
 
 

@@ -71,22 +71,22 @@ class YamlBody(codec.Encoded):
 
     def repeated(self) -> list[str]:
         """Upstream: decoder.setMapIndex"""
-        found = self._document.duplicates
-        return [f"line {each.line}: key {go.quote(str(each.path[-1]))} already set in map" for each in found]
+        duplicates = self._document.duplicates
+        return [f"line {each.line}: key {go.quote(str(each.path[-1]))} already set in map" for each in duplicates]
 
 
 def _sort_keys(value: Any) -> None:
     """Every mapping in the order of its keys; without recursion, however deep it is."""
-    left = [value]
-    while left:
-        here = left.pop()
+    pending = [value]
+    while pending:
+        here = pending.pop()
         if isinstance(here, dict):
             items = [(key, here[key]) for key in sorted(here)]
             here.clear()
             here.update(items)
-            left += here.values()
+            pending += here.values()
         elif isinstance(here, list):
-            left += here
+            pending += here
 
 
 class ProtobufBody(codec.Encoded):

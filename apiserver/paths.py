@@ -85,8 +85,8 @@ def _own_parts(group: str) -> Container[str]:
     return () if group else _subresources(NAMESPACE)
 
 
-def _fits(kind: Kind, namespace: str, named: bool) -> bool:
+def _fits(kind: Kind, namespace: str, has_name: bool) -> bool:
     """Whether the scope fits: namespaced objects need a namespace, cluster-scoped ones must not have one."""
     if not kind.namespaced:
         return not namespace
-    return bool(namespace) or not named
+    return bool(namespace) or not has_name

@@ -63,7 +63,7 @@ class Representation:
             include=include,
             headers=first,
             meta=form.version,
-            asked=kind,
+            expected=kind,
             columns_of=self._custom_columns,
         )
 

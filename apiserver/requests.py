@@ -37,8 +37,8 @@ def new_suffix() -> str:
 
 def _is_numbered(target: Target) -> bool:
     """Whether protobuf bodies for a target can be decoded: the field numbers of their type are known."""
-    known = {each.name for each in subresources.of(target.kind)}
-    return target.kind.numbered or (bool(target.subresource) and target.subresource not in known)
+    names = {each.name for each in subresources.of(target.kind)}
+    return target.kind.numbered or (bool(target.subresource) and target.subresource not in names)
 
 
 class Requests:

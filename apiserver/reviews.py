@@ -58,8 +58,8 @@ class Reviews:
         target = call.target
         issued = self._tokens.issue(obj, target.namespace, target.name, request.uid)
         metadata = {"name": target.name, "namespace": target.namespace, "creationTimestamp": times.format(request.now)}
-        made = {"kind": kind, "apiVersion": api_version, "metadata": metadata, **issued}
-        return Reply(201, self._strategies.printed(made, type_name), warn.headers(warnings))
+        review = {"kind": kind, "apiVersion": api_version, "metadata": metadata, **issued}
+        return Reply(201, self._strategies.printed(review, type_name), warn.headers(warnings))
 
     # ---- who -------------------------------------------------------------------------------------------
 
@@ -72,19 +72,19 @@ class Reviews:
         token, audiences = spec.get("token", ""), spec.get("audiences") or ()
         if not token:
             raise errors.BadRequest("token is required for TokenReview in authentication")
-        found = self._shown(token, audiences or AUDIENCES)
-        if found is None:
+        identity = self._shown(token, audiences or AUDIENCES)
+        if identity is None:
             return {"user": {}, "error": INVALID_TOKEN}
-        return {"authenticated": True, "user": _user_info(found.user), "audiences": list(found.audiences)}
+        return {"authenticated": True, "user": _user_info(identity.user), "audiences": list(identity.audiences)}
 
     def _shown(self, token: str, audiences: Any) -> Shown | None:
-        found = self._tokens.shown(token, tuple(audiences))
-        if found is not None:
-            return found
+        identity = self._tokens.shown(token, tuple(audiences))
+        if identity is not None:
+            return identity
         user = None if self.authenticator is None else self.authenticator.listed(token)
         # A token of the command line is for the API server.
-        meant = tuple(each for each in audiences if each in AUDIENCES)
-        return None if user is None or not meant else Shown(user, meant)
+        common = tuple(each for each in audiences if each in AUDIENCES)
+        return None if user is None or not common else Shown(user, common)
 
     # ---- what ------------------------------------------------------------------------------------------
 
@@ -108,8 +108,8 @@ class Reviews:
         plugins = self._strategies.engine.plugins
         if plugins is None:
             return {"allowed": True}
-        asked = {**spec, "user": user.name, "groups": list(user.groups)}
-        return {"allowed": authorization.reviewed(plugins.authorization_mode, plugins.world, asked)}
+        review = {**spec, "user": user.name, "groups": list(user.groups)}
+        return {"allowed": authorization.reviewed(plugins.authorization_mode, plugins.world, review)}
 
     def _rules(self, obj: Object, call: Call) -> Object:
         """Upstream: selfsubjectrulesreview.REST.Create"""
@@ -132,18 +132,18 @@ def _part(rule: Object, *names: str) -> Object:
 
 
 def _user_info(user: User) -> Object:
-    told: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
-    told["extra"] = {key: list(values) for key, values in user.extra.items()}
-    return {name: value for name, value in told.items() if value}
+    info: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    info["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return {name: value for name, value in info.items() if value}
 
 
 def _check_attributes(obj: Object, call: Call, needs_user: bool = False) -> None:
     """Upstream: ValidateSubjectAccessReviewSpec, ValidateSelfSubjectAccessReviewSpec"""
     spec = obj["spec"]
-    found = []
+    faults = []
     attributes = [spec.get("resourceAttributes"), spec.get("nonResourceAttributes")]
     if all(attributes):
-        found.append(
+        faults.append(
             field.invalid(
                 "spec.nonResourceAttributes",
                 spec["nonResourceAttributes"],
@@ -152,9 +152,9 @@ def _check_attributes(obj: Object, call: Call, needs_user: bool = False) -> None
         )
     if attributes == [None, None]:
         text = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-        found.append(field.invalid("spec.resourceAttributes", None, text, show="null"))
+        faults.append(field.invalid("spec.resourceAttributes", None, text, show="null"))
     if needs_user and not spec.get("user") and not spec.get("groups"):
-        found.append(field.invalid("spec.user", "", "at least one of user or group must be specified"))
-    if found:
+        faults.append(field.invalid("spec.user", "", "at least one of user or group must be specified"))
+    if faults:
         kind = call.target.kind
-        raise errors.Invalid(kind.kind, "", found, kind.group)
+        raise errors.Invalid(kind.kind, "", faults, kind.group)

@@ -9,13 +9,13 @@ _READ_ONLY = ("get", "list")
 _APPROVAL = (("approval", "CertificateSigningRequest", ("get", "patch", "update")),)
 
 
-def _kind(group: str, plural: str, kind: str, **said: object) -> Kind:
+def _kind(group: str, plural: str, kind: str, **fields: object) -> Kind:
     """A row of version v1 of a kind whose field numbers of protobuf are not known."""
-    return Kind(group, "v1", plural, kind, numbered=False, **said)  # type: ignore[arg-type]
+    return Kind(group, "v1", plural, kind, numbered=False, **fields)  # type: ignore[arg-type]
 
 
-def _storage(plural: str, kind: str, **said: object) -> Kind:
-    return _kind("storage.k8s.io", plural, kind, **said)
+def _storage(plural: str, kind: str, **fields: object) -> Kind:
+    return _kind("storage.k8s.io", plural, kind, **fields)
 
 
 def _review(group: str, plural: str, kind: str, namespaced: bool = False) -> Kind:

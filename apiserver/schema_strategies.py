@@ -17,11 +17,11 @@ Default = Callable[[Object], None]
 
 def _holders(obj: Object, path: str) -> Iterable[Object]:
     """The objects at a path, those of every item where it leads through a list."""
-    found: list[Any] = [obj]
+    holders: list[Any] = [obj]
     for name in path.split(".") if path else ():
-        found = [each[name] for each in found if isinstance(each, dict) and each.get(name) is not None]
-        found = [item for each in found for item in (each if isinstance(each, list) else [each])]
-    return [each for each in found if isinstance(each, dict)]
+        holders = [each[name] for each in holders if isinstance(each, dict) and each.get(name) is not None]
+        holders = [item for each in holders for item in (each if isinstance(each, list) else [each])]
+    return [each for each in holders if isinstance(each, dict)]
 
 
 def _filled(path: str, **values: Any) -> Default:
@@ -108,9 +108,9 @@ def prepare(obj: Object, request: Request) -> None:
     """
     if obj["kind"] == "CertificateSigningRequest":
         user, spec = request.user, obj["spec"]
-        known: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
-        known["extra"] = {key: list(values) for key, values in user.extra.items()}
-        for name, value in known.items():
+        info: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+        info["extra"] = {key: list(values) for key, values in user.extra.items()}
+        for name, value in info.items():
             spec.pop(name, None)
             if value:
                 spec[name] = value

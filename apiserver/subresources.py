@@ -33,14 +33,14 @@ class Subresource(NamedTuple):
 
 def of(kind: Kind) -> list[Subresource]:
     """The subresources of a kind, by name; of a custom resource the status is the first."""
-    found = list(_all(kind))
-    return found if isinstance(kind, CustomKind) else sorted(found)
+    all_of_kind = list(_all(kind))
+    return all_of_kind if isinstance(kind, CustomKind) else sorted(all_of_kind)
 
 
 def _all(kind: Kind) -> Iterator[Subresource]:
     if kind.has_status:
         yield Subresource("status", kind.group, kind.version, kind.kind, _STATUS_VERBS)
-    for name, named, verbs in kind.subresources:
-        api_version, _, short = named.rpartition(" ")
+    for name, type_name, verbs in kind.subresources:
+        api_version, _, short = type_name.rpartition(" ")
         group, _, version = api_version.rpartition("/") if api_version else (kind.group, "", kind.version)
         yield Subresource(name, group, version, short, verbs)

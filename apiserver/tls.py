@@ -39,9 +39,9 @@ def issue(folder: Path | None, host: str) -> Issued:
     from podstrat.certs.issuing import Authority, Pair
 
     now = datetime.now(UTC)
-    kept = None if folder is None else (folder / "ca.crt", folder / "ca.key")
-    if kept is not None and all(path.exists() for path in kept):
-        authority = Authority(Pair(*(path.read_bytes() for path in kept)))
+    authority_files = None if folder is None else (folder / "ca.crt", folder / "ca.key")
+    if authority_files is not None and all(path.exists() for path in authority_files):
+        authority = Authority(Pair(*(path.read_bytes() for path in authority_files)))
     else:
         authority = Authority.new("podstrat", now)
     names = [name for name in dict.fromkeys((*NAMES, host, *SERVICE_NAMES)) if name not in EVERYWHERE]
@@ -102,10 +102,10 @@ def identity(connection: object) -> tuple[str, tuple[str, ...]] | None:
 
     The TLS handshake has verified that our CA signed it.
     """
-    shown = connection.getpeercert() if isinstance(connection, ssl.SSLSocket) else None
-    if not shown:
+    certificate = connection.getpeercert() if isinstance(connection, ssl.SSLSocket) else None
+    if not certificate:
         return None
-    parts: Any = shown.get("subject", ())
-    named = [pair for part in parts for pair in part]
-    groups = tuple(value for key, value in named if key == "organizationName")
-    return next((value for key, value in named if key == "commonName"), ""), groups
+    parts: Any = certificate.get("subject", ())
+    pairs = [pair for part in parts for pair in part]
+    groups = tuple(value for key, value in pairs if key == "organizationName")
+    return next((value for key, value in pairs if key == "commonName"), ""), groups

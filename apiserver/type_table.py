@@ -86,8 +86,8 @@ class Published(NamedTuple):
 @cache
 def published(release: str) -> Published:
     """Every caller gets the same tables."""
-    found = json.loads((FOLDER / f"types-{release}.json").read_bytes())
-    return Published(found["types"], found["lists"])
+    table = json.loads((FOLDER / f"types-{release}.json").read_bytes())
+    return Published(table["types"], table["lists"])
 
 
 def complete(types: Types) -> Types:

@@ -37,11 +37,11 @@ class Worker(ThreadWorker):
 
     def handle(self, conn: Any) -> Any:
         """In a thread. Connections are closed here: gunicorn would block its accept loop with it."""
-        kept = super().handle(conn)
-        if not kept:
+        keep = super().handle(conn)
+        if not keep:
             with contextlib.suppress(OSError):
                 _linger(conn.sock)
-        return kept
+        return keep
 
     def handle_exit(self, sig: int, frame: Any) -> None:
         """SIGTERM: ends open watches and idle connections first, which would delay the shutdown."""

@@ -103,9 +103,9 @@ class Writes:
         name = _name(answer, request)
         entry = self._store.get(target.kind, target.namespace, name) if answer.code == 201 else None
         if entry is not None:
-            taken = preconditions.taken(answer.body["metadata"], entry.obj, target.kind.qualified)
+            conflict = preconditions.taken(answer.body["metadata"], entry.obj, target.kind.qualified)
             charged = tuple(effect for effect in answer.effects if isinstance(effect, StoreOther))
-            answer = Answer(taken.code, status.failure(taken), answer.warnings, charged)
+            answer = Answer(conflict.code, status.failure(conflict), answer.warnings, charged)
         return answer, entry
 
     def _commit(self, answer: Answer, entry: Entry | None, call: Call, request: Request) -> Reply:
@@ -125,8 +125,8 @@ class Writes:
         answers_object = body.get("kind") == target.kind.kind  # a Status otherwise: bindings, evictions, most deletions
         for write, committed in zip(writes, self._store.commit(writes), strict=True):
             # The answer to a delete has the resourceVersion of the DELETED event; an update that removes keeps the old one.
-            shown = write.kind is target.kind and (write.obj is not None or request.verb == "delete")
-            if answers_object and shown:
+            is_answer = write.kind is target.kind and (write.obj is not None or request.verb == "delete")
+            if answers_object and is_answer:
                 body = self._strategies.view(committed.obj, target.kind)
             elif answer.view is not None and write.obj is not None:
                 body = answer.view(self._strategies.view(committed.obj, target.kind))

@@ -72,18 +72,18 @@ class Attributes:
         return f"{self.resource.name}.{self.resource.group}" if self.resource.group else self.resource.name
 
 
-def of(subject: Subject, asked: Asked) -> Attributes:
+def of(subject: Subject, write: Asked) -> Attributes:
     """The attributes of a write."""
     kind = subject.kind
-    shown = asked.new or asked.old or {}
-    name = subject.name or (shown.get("metadata") or {}).get("name", "")
+    obj = write.new or write.old or {}
+    name = subject.name or (obj.get("metadata") or {}).get("name", "")
     return Attributes(
         _sent(kind, subject.subresource),
         Triple(kind.group, kind.version, kind.plural),
         subject.subresource,
         name if kind is NAMESPACE else subject.namespace,
         name,
-        asked,
+        write,
         subject.user,
         subject.of_many,
         kind.equivalent if isinstance(kind, CustomKind) else (),

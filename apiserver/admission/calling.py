@@ -82,10 +82,10 @@ class _Socket(ssl.SSLSocket):
     deadline = math.inf
 
     def _hurry(self) -> None:
-        left = self.deadline - time.monotonic()
-        if left <= 0:
+        seconds = self.deadline - time.monotonic()
+        if seconds <= 0:
             raise TimeoutError
-        self.settimeout(left)
+        self.settimeout(seconds)
 
     def recv_into(self, *args: Any, **options: Any) -> int:
         self._hurry()
@@ -138,8 +138,8 @@ class Caller:
 
     def close(self) -> None:
         with self._lock:
-            kept, self._idle = self._idle, {}
-        for connections in kept.values():
+            idle, self._idle = self._idle, {}
+        for connections in idle.values():
             for connection in connections:
                 connection.close()
 
@@ -169,9 +169,9 @@ class Caller:
         plain = _dialled(address, deadline)
         try:
             plain.settimeout(max(deadline - time.monotonic(), 0.001))
-            made = context.wrap_socket(plain, server_hostname=end.host)
-            assert isinstance(made, _Socket)
-            return _Connection(end, made)
+            connection = context.wrap_socket(plain, server_hostname=end.host)
+            assert isinstance(connection, _Socket)
+            return _Connection(end, connection)
         except ssl.SSLError as error:
             plain.close()
             looked_at = isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in handshakes.ABOUT_THE_LEAF
@@ -182,9 +182,9 @@ class Caller:
             raise
 
     def _address(self, end: Endpoint) -> Address:
-        known = self._resolve.get(end.host)
-        if known is not None:
-            return known
+        override = self._resolve.get(end.host)
+        if override is not None:
+            return override
         if end.service:
             log.warning("no address for %s: say where it is with --resolve %s=HOST:PORT", end.host, end.host)
             raise _Failure(f"service {quote(end.service)} not found")
@@ -225,26 +225,26 @@ def _dialled(address: Address, deadline: float) -> socket.socket:
     """A connection to the first of a name's addresses that takes one."""
     host, port = address
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:
         raise _Failure(f"dial tcp: lookup {host}: no such host") from None
     last: Exception = _Failure(f"dial tcp: lookup {host}: no such host")
-    for family, kind, protocol, _, place in found:
-        left = deadline - time.monotonic()
-        if left <= 0:
+    for family, kind, protocol, _, place in addresses:
+        seconds = deadline - time.monotonic()
+        if seconds <= 0:
             raise TimeoutError
-        made = socket.socket(family, kind, protocol)
+        connection = socket.socket(family, kind, protocol)
         try:
-            made.settimeout(left)
-            made.connect(place)
-            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return made
+            connection.settimeout(seconds)
+            connection.connect(place)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return connection
         except OSError as error:
-            made.close()
+            connection.close()
             last = error
             if not isinstance(error, TimeoutError):
-                shown = f"[{place[0]!s}]" if family == socket.AF_INET6 else str(place[0])
-                last = _Failure(f"dial tcp {shown}:{port}: connect: {(error.strerror or str(error)).lower()}")
+                name = f"[{place[0]!s}]" if family == socket.AF_INET6 else str(place[0])
+                last = _Failure(f"dial tcp {name}:{port}: connect: {(error.strerror or str(error)).lower()}")
     raise last
 
 
@@ -313,11 +313,16 @@ def _refused(code: int, body: bytes, media: str) -> str:
     Upstream: NewGenericServerResponse
     """
     try:
-        said = json.loads(body)
+        answer = json.loads(body)
     except ValueError:
-        said = None
-    if isinstance(said, dict) and said.get("kind") == "Status" and said.get("status") == "Failure" and said.get("message"):
-        return str(said["message"])
+        answer = None
+    if (
+        isinstance(answer, dict)
+        and answer.get("kind") == "Status"
+        and answer.get("status") == "Failure"
+        and answer.get("message")
+    ):
+        return str(answer["message"])
     if code in _REFUSALS:
         return _REFUSALS[code]
     text = body[:ERROR_TEXT].decode(errors="replace").strip() if media.startswith("text/") else "unknown"

@@ -67,8 +67,8 @@ class Called:
     @property
     def response(self) -> Object:
         """The response in the AdmissionReview that came back."""
-        found = (self.answer or {}).get("response")
-        return found if isinstance(found, dict) else {}
+        response = (self.answer or {}).get("response")
+        return response if isinstance(response, dict) else {}
 
     @property
     def said(self) -> str:
@@ -96,10 +96,10 @@ class Chain:
         """What the audit log of the real server would say."""
         self.calls: list[Called] = []
 
-    def mutate(self, asked: Asked, number: int) -> tuple[bool, Sequence[str]]:
+    def mutate(self, write: Asked, number: int) -> tuple[bool, Sequence[str]]:
         """Upstream: mutatingDispatcher.Dispatch"""
         if number == 0 or self._mutation is None:
-            self._mutation = _Mutation(self, self._admission, attributes_of.of(self._subject, asked))
+            self._mutation = _Mutation(self, self._admission, attributes_of.of(self._subject, write))
         mutation = self._mutation
         mutation.warnings = []
         try:
@@ -109,28 +109,28 @@ class Chain:
             raise
         return changed, mutation.warnings
 
-    def validate(self, asked: Asked) -> Sequence[str]:
+    def validate(self, write: Asked) -> Sequence[str]:
         """Upstream: validatingDispatcher.Dispatch"""
         admission = self._admission
-        attributes = attributes_of.of(self._subject, asked)
+        attributes = attributes_of.of(self._subject, write)
         asked_for = (matching.invocation(hook, attributes, admission.labels) for hook in admission.configurations.validating())
-        found = [each for each in asked_for if each is not None]
-        if not found:
+        invocations = [each for each in asked_for if each is not None]
+        if not invocations:
             return ()
-        return self._judged(found, attributes)
+        return self._judged(invocations, attributes)
 
-    def _judged(self, found: list[Invocation], attributes: Attributes) -> Sequence[str]:
+    def _judged(self, invocations: list[Invocation], attributes: Attributes) -> Sequence[str]:
         def judge(invocation: Invocation) -> _Judgement:
             return _judgement(invocation, attributes, self._admission.caller)
 
-        if len(found) == 1:
-            judgements = [judge(found[0])]
+        if len(invocations) == 1:
+            judgements = [judge(invocations[0])]
         else:
-            with ThreadPoolExecutor(len(found)) as threads:
-                judgements = list(threads.map(judge, found))
+            with ThreadPoolExecutor(len(invocations)) as threads:
+                judgements = list(threads.map(judge, invocations))
         warnings: list[str] = []
         refusal: errors.ApiError | None = None
-        for index, (invocation, judgement) in enumerate(zip(found, judgements, strict=True)):
+        for index, (invocation, judgement) in enumerate(zip(invocations, judgements, strict=True)):
             self.calls.append(judgement.called)
             self.decided(invocation.hook, judgement.called, attributes, mutating=False)
             self.note(invocation.hook, judgement.verdict, warnings)
@@ -151,7 +151,7 @@ class Chain:
             self.annotations.update({f"{hook.name}/{key}": value for key, value in verdict.annotations.items()})
             warnings += verdict.warnings
 
-    def decided(self, hook: Hook, called: Called, attributes: Attributes, *, mutating: bool) -> None:
+    def decided(self, hook: Hook, call: Called, attributes: Attributes, *, mutating: bool) -> None:
         """Keeps a decision for those who watch."""
         meta = (attributes.new or attributes.old or {}).get("metadata") or {}
         self._admission.decisions.add(
@@ -165,9 +165,9 @@ class Chain:
                 attributes.namespace,
                 attributes.name or str(meta.get("name") or meta.get("generateName") or ""),
                 attributes.user.name,
-                called.decision(hook.fails_open),
-                called.error or called.said,
-                round(called.seconds * 1000, 3),
+                call.decision(hook.fails_open),
+                call.error or call.said,
+                round(call.seconds * 1000, 3),
                 attributes.asked.dry_run,
             )
         )
@@ -200,24 +200,24 @@ class _Mutation:
     def round(self, number: int) -> bool:
         """Asks them in turn; whether one of them changed the object."""
         changed = False
-        wanted, labels = self.again, self._admission.labels
+        keys, labels = self.again, self._admission.labels
         for index, hook in enumerate(self._hooks):
             invocation = matching.invocation(hook, self.attributes, labels)
-            if invocation is None or (number and hook.uid not in wanted):
+            if invocation is None or (number and hook.uid not in keys):
                 continue
-            called = Called(hook.configuration, hook.name, number)
-            self._chain.calls.append(called)
+            call = Called(hook.configuration, hook.name, number)
+            self._chain.calls.append(call)
             key = f"round_{number}_index_{index}"
             try:
-                self._ask(invocation, called, key)
+                self._ask(invocation, call, key)
             except NotCalled as failed:
                 if not self._chain.opens(hook, failed, MUTATION + key):
                     raise Internal(str(failed)) from None
             finally:
-                note = {"configuration": hook.configuration, "webhook": hook.name, "mutated": called.changed}
+                note = {"configuration": hook.configuration, "webhook": hook.name, "mutated": call.changed}
                 self._chain.annotations[MUTATION + key] = json.dumps(note, separators=(",", ":"))
-                self._chain.decided(hook, called, self.attributes, mutating=True)
-            if called.changed:
+                self._chain.decided(hook, call, self.attributes, mutating=True)
+            if call.changed:
                 changed = True
                 self.again = self.again | self._asked
                 self._asked = set()
@@ -225,35 +225,35 @@ class _Mutation:
                 self._asked.add(hook.uid)
         return changed
 
-    def _ask(self, invocation: Invocation, called: Called, key: str) -> None:
+    def _ask(self, invocation: Invocation, call: Called, key: str) -> None:
         hook = invocation.hook
-        verdict = _verdict(invocation, self.attributes, self._admission.caller, called, mutating=True)
+        verdict = _verdict(invocation, self.attributes, self._admission.caller, call, mutating=True)
         self._chain.note(hook, verdict, self.warnings)
         if not verdict.allowed:
             raise Denied(hook.name, verdict.result)
         if verdict.patch:
-            self._patch(hook, verdict, called, key)
+            self._patch(hook, verdict, call, key)
 
-    def _patch(self, hook: Hook, verdict: review.Verdict, called: Called, key: str) -> None:
+    def _patch(self, hook: Hook, verdict: review.Verdict, call: Called, key: str) -> None:
         try:
-            called.patch = patches.operations(verdict.patch)
+            call.patch = patches.operations(verdict.patch)
         except patches.Undecodable as error:
-            raise _failed(called, f"received undecodable patch in webhook response: {error}") from None
-        if not called.patch:
+            raise _failed(call, f"received undecodable patch in webhook response: {error}") from None
+        if not call.patch:
             return
         draft = self.attributes.asked.draft
         if draft is None:
             words = "attempted to modify the object, which is not supported for this operation"
             raise Internal(f"admission webhook {go.quote(hook.name)} {words}")
         if verdict.patch_type != review.PATCH_TYPE:
-            raise _failed(called, f"unsupported patch type {go.quote(verdict.patch_type)}")
+            raise _failed(call, f"unsupported patch type {go.quote(verdict.patch_type)}")
         try:
-            patched = explained.apply(draft.printed(), called.patch, self._admission.version, verdict.patch)
-            called.changed = draft.replace(patched)
+            patched = explained.apply(draft.printed(), call.patch, self._admission.version, verdict.patch)
+            call.changed = draft.replace(patched)
         except (explained.Inapplicable, codec.DecodeError) as error:
-            called.error = str(error)
+            call.error = str(error)
             raise Internal(str(error)) from None
-        note = {"configuration": hook.configuration, "webhook": hook.name, "patch": called.patch, "patchType": review.PATCH_TYPE}
+        note = {"configuration": hook.configuration, "webhook": hook.name, "patch": call.patch, "patchType": review.PATCH_TYPE}
         self._chain.annotations[PATCH + key] = json.dumps(note, separators=(",", ":"))
 
 
@@ -266,15 +266,15 @@ class _Judgement(NamedTuple):
 def _judgement(invocation: Invocation, attributes: Attributes, caller: Caller) -> _Judgement:
     """What one webhook says to an object that it cannot change any more."""
     hook = invocation.hook
-    called = Called(hook.configuration, hook.name, 0)
+    call = Called(hook.configuration, hook.name, 0)
     try:
-        verdict = _verdict(invocation, attributes, caller, called, mutating=False)
+        verdict = _verdict(invocation, attributes, caller, call, mutating=False)
     except (errors.ApiError, NotCalled) as failed:
-        return _Judgement(called, None, failed)
-    return _Judgement(called, verdict, None if verdict.allowed else Denied(hook.name, verdict.result))
+        return _Judgement(call, None, failed)
+    return _Judgement(call, verdict, None if verdict.allowed else Denied(hook.name, verdict.result))
 
 
-def _verdict(invocation: Invocation, attributes: Attributes, caller: Caller, called: Called, *, mutating: bool) -> review.Verdict:
+def _verdict(invocation: Invocation, attributes: Attributes, caller: Caller, call: Called, *, mutating: bool) -> review.Verdict:
     """Calls one webhook.
 
     Upstream: callAttrMutatingHook, callHook
@@ -282,32 +282,32 @@ def _verdict(invocation: Invocation, attributes: Attributes, caller: Caller, cal
     hook = invocation.hook
     if attributes.asked.dry_run:
         if hook.side_effects is None:
-            raise _failed(called, "Webhook SideEffects is nil")
+            raise _failed(call, "Webhook SideEffects is nil")
         if hook.side_effects not in HARMLESS:
             raise no_dry_run(hook.name)
     try:
         version = review.version(hook.versions)
     except review.Unusable as error:
-        raise _failed(called, f"could not create admission objects: {error}") from None
+        raise _failed(call, f"could not create admission objects: {error}") from None
     uid = str(uuid.uuid4())
     question = review.question(attributes, invocation.kind, invocation.resource, version, uid)
-    called.sent = json.dumps(question, separators=(",", ":")).encode()
+    call.sent = json.dumps(question, separators=(",", ":")).encode()
     began = time.perf_counter()
     try:
-        answer = caller.post(calling.endpoint(hook.client), called.sent, hook.seconds)
-        called.answer = review.decoded(answer, version)
+        answer = caller.post(calling.endpoint(hook.client), call.sent, hook.seconds)
+        call.answer = review.decoded(answer, version)
     except calling.NoClient as error:
-        raise _failed(called, f"could not get REST client: {error}") from None
+        raise _failed(call, f"could not get REST client: {error}") from None
     except (calling.Unreached, review.Unusable) as error:
-        raise _failed(called, f"failed to call webhook: {error}") from None
+        raise _failed(call, f"failed to call webhook: {error}") from None
     finally:
-        called.seconds = time.perf_counter() - began
+        call.seconds = time.perf_counter() - began
     try:
-        return review.verdict(called.answer, uid, version, mutating)
+        return review.verdict(call.answer, uid, version, mutating)
     except review.Unusable as error:
-        raise _failed(called, f"received invalid webhook response: {error}") from None
+        raise _failed(call, f"received invalid webhook response: {error}") from None
 
 
-def _failed(called: Called, reason: str) -> NotCalled:
-    called.error = reason
-    return NotCalled(called.webhook, reason)
+def _failed(call: Called, reason: str) -> NotCalled:
+    call.error = reason
+    return NotCalled(call.webhook, reason)

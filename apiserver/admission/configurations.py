@@ -82,10 +82,10 @@ class Configurations:
 
 def _hooks(configuration: Object) -> Iterator[Hook]:
     name = configuration["metadata"]["name"]
-    met: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for webhook in configuration.get("webhooks") or ():
         own = webhook.get("name", "")
-        number = met[own] = met.get(own, -1) + 1
+        number = counts[own] = counts.get(own, -1) + 1
         yield _hook(webhook, name, f"{name}/{own}/{number}")
 
 

@@ -66,14 +66,14 @@ class Decisions:
         with self._news:
             number = number if 0 <= number <= self._last else 0
             first = self._last - len(self._kept)
-            found = list(self._kept)[max(number - first, 0) :]
-            return {"last": self._last, "items": [each._asdict() for each in found]}
+            decisions = list(self._kept)[max(number - first, 0) :]
+            return {"last": self._last, "items": [each._asdict() for each in decisions]}
 
     def _wait(self, number: int, seconds: float) -> None:
         until = time.monotonic() + seconds
         with self._news:
-            while self._last == number and not self._over and (left := until - time.monotonic()) > 0:
-                self._news.wait(min(left, POLL))
+            while self._last == number and not self._over and (remaining := until - time.monotonic()) > 0:
+                self._news.wait(min(remaining, POLL))
 
     def hang_up(self) -> None:
         """Ends every wait."""

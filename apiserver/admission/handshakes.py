@@ -48,14 +48,14 @@ def _not_for(certificate: object, host: str) -> str:
     try:
         ipaddress.ip_address(host)
     except ValueError:
-        known = names
-        if not known:
+        subjects = names
+        if not subjects:
             return f"x509: certificate is not valid for any names, but wanted to match {host}"
     else:
-        known = addresses
-        if not known:
+        subjects = addresses
+        if not subjects:
             return f"x509: cannot validate certificate for {host} because it doesn't contain any IP SANs"
-    return f"x509: certificate is valid for {', '.join(known)}, not {host}"
+    return f"x509: certificate is valid for {', '.join(subjects)}, not {host}"
 
 
 def _names(certificate: object) -> tuple[list[str], list[str]]:
@@ -63,7 +63,7 @@ def _names(certificate: object) -> tuple[list[str], list[str]]:
 
     assert isinstance(certificate, x509.Certificate)
     try:
-        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return [], []
-    return found.get_values_for_type(x509.DNSName), [str(each) for each in found.get_values_for_type(x509.IPAddress)]
+    return names.get_values_for_type(x509.DNSName), [str(each) for each in names.get_values_for_type(x509.IPAddress)]

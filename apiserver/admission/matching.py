@@ -33,12 +33,12 @@ def invocation(hook: Hook, attributes: Attributes, labels: Labels) -> Invocation
 
     Upstream: ShouldCallHook
     """
-    found = _by_rules(hook, attributes)
-    if found is None or not _by_objects(hook, attributes) or not _by_namespace(hook, attributes, labels):
+    match = _by_rules(hook, attributes)
+    if match is None or not _by_objects(hook, attributes) or not _by_namespace(hook, attributes, labels):
         return None
-    if hook.conditions and not _by_conditions(found, attributes):
+    if hook.conditions and not _by_conditions(match, attributes):
         return None
-    return found
+    return match
 
 
 # ---- rules -----------------------------------------------------------------------------------------
@@ -82,8 +82,8 @@ def _rule(rule: Object, attributes: Attributes, resource: Triple) -> bool:
     )
 
 
-def _among(value: str, wanted: Sequence[str]) -> bool:
-    return ANY in wanted or value in wanted
+def _among(value: str, values: Sequence[str]) -> bool:
+    return ANY in values or value in values
 
 
 def _scope(scope: str, attributes: Attributes, resource: Triple) -> bool:
@@ -91,9 +91,9 @@ def _scope(scope: str, attributes: Attributes, resource: Triple) -> bool:
     return scope == ANY or scope == ("Namespaced" if namespaced else "Cluster")
 
 
-def _resource(wanted: str, name: str, subresource: str) -> bool:
+def _resource(pattern: str, name: str, subresource: str) -> bool:
     """``pods`` is the pods alone, ``pods/*`` all that belongs to them, ``*/status`` the status of everything."""
-    resource, _, part = wanted.partition("/")
+    resource, _, part = pattern.partition("/")
     return resource in (ANY, name) and part in (ANY, subresource)
 
 
@@ -123,14 +123,14 @@ def _by_namespace(hook: Hook, attributes: Attributes, labels: Labels) -> bool:
     if not hook.namespaces or not attributes.namespace:
         return True
     is_itself = attributes.resource == NAMESPACES and not attributes.subresource
-    found = _labels(attributes.new) if is_itself and attributes.new is not None else labels(attributes.namespace)
-    return label_selector_of(hook.namespaces)(found)
+    namespace_labels = _labels(attributes.new) if is_itself and attributes.new is not None else labels(attributes.namespace)
+    return label_selector_of(hook.namespaces)(namespace_labels)
 
 
 # ---- conditions ------------------------------------------------------------------------------------
 
 
-def _by_conditions(found: Invocation, attributes: Attributes) -> bool:
+def _by_conditions(match: Invocation, attributes: Attributes) -> bool:
     """Whether all conditions hold. A false one takes precedence over one that fails to evaluate.
 
     Upstream: matcher.Match
@@ -140,11 +140,11 @@ def _by_conditions(found: Invocation, attributes: Attributes) -> bool:
     variables = {
         "object": attributes.new,
         "oldObject": attributes.old,
-        "request": review.about(attributes, found.kind, found.resource),
+        "request": review.about(attributes, match.kind, match.resource),
     }
     faults = []
     budget = conditions.budget()
-    for expression in found.hook.conditions:
+    for expression in match.hook.conditions:
         try:
             if not conditions.holds(expression, variables, budget):
                 return False
@@ -152,7 +152,7 @@ def _by_conditions(found: Invocation, attributes: Attributes) -> bool:
             faults.append(str(fault))
     if not faults:
         return True
-    if found.hook.fails_open:
+    if match.hook.fails_open:
         return False
     whole = faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
     raise errors.Forbidden(attributes.qualified, attributes.name, whole)

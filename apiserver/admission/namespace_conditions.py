@@ -50,21 +50,21 @@ def told(namespace: Object, remaining: Mapping[str, int], finalizers: Mapping[st
         faults[_FINALIZERS] = ("SomeFinalizersRemain", text)
     status = namespace.get("status") or {}
     before = {each["type"]: each for each in status.get("conditions") or ()}
-    made = [
+    new = [
         _condition(each, faults.get(each), before.get(each.type), now)
         for each in (_DISCOVERY, _PARSING, _CONTENT, _REMAINING, _FINALIZERS)
     ]
-    ours = {each["type"] for each in made}
+    ours = {each["type"] for each in new}
     others = [each for name, each in before.items() if name not in ours]
-    conditions = [*others, *made]
+    conditions = [*others, *new]
     return namespace if conditions == status.get("conditions") else {**namespace, "status": {**status, "conditions": conditions}}
 
 
 def _condition(condition: _Condition, fault: tuple[str, str] | None, before: Object | None, now: datetime) -> Object:
     reason, message = fault or condition.good
     status = "True" if fault else "False"
-    made = {"type": condition.type, "status": status, "reason": reason, "message": message}
-    if before is not None and all(before.get(key) == value for key, value in made.items()):
+    entry = {"type": condition.type, "status": status, "reason": reason, "message": message}
+    if before is not None and all(before.get(key) == value for key, value in entry.items()):
         return before
     same = before is not None and before.get("status") == status
     since = before["lastTransitionTime"] if same and before is not None else times.format(now)

@@ -61,11 +61,11 @@ class Namespaces:
         if "deletionTimestamp" not in metadata or not self._controller:
             return
         try:
-            done = self._empty(metadata["name"], deadline)
+            is_empty = self._empty(metadata["name"], deadline)
         except errors.ApiError:
             self._background.add(metadata["name"])
             raise
-        if not done:
+        if not is_empty:
             self._background.add(metadata["name"])
 
     def _go_on(self, name: str) -> bool:
@@ -90,12 +90,12 @@ class Namespaces:
             return
         if any(self._store.list(kind, name)[0] for kind in self._namespaced_kinds()):
             return
-        left = _finalized(entry.obj)
-        is_free = not left["spec"] and not left["metadata"].get("finalizers")
-        if is_free or left != entry.obj:
+        namespace = _finalized(entry.obj)
+        is_free = not namespace["spec"] and not namespace["metadata"].get("finalizers")
+        if is_free or namespace != entry.obj:
             # A concurrent writer that changed the namespace makes this same check after its own write.
             with contextlib.suppress(Changed):
-                self._store.commit([Write(NAMESPACE, "", name, None if is_free else left, entry.version)])
+                self._store.commit([Write(NAMESPACE, "", name, None if is_free else namespace, entry.version)])
 
     def _tell_what_is_left(self, name: str) -> None:
         """Writes into the status of a terminating namespace what keeps it from going."""
@@ -110,10 +110,10 @@ class Namespaces:
                 remaining[f"{kind.plural}.{kind.group}"] = len(entries)
             for each in entries:
                 finalizers.update(each.obj["metadata"].get("finalizers") or ())
-        told = namespace_conditions.told(entry.obj, remaining, finalizers, self._clock())
-        if told != entry.obj:
+        namespace = namespace_conditions.told(entry.obj, remaining, finalizers, self._clock())
+        if namespace != entry.obj:
             with contextlib.suppress(Changed):
-                self._store.commit([Write(NAMESPACE, "", name, told, entry.version)])
+                self._store.commit([Write(NAMESPACE, "", name, namespace, entry.version)])
 
     def _namespaced_kinds(self) -> Iterable[Kind]:
         return (kind for kind in self._store.kinds if kind.namespaced)

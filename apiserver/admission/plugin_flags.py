@@ -29,7 +29,7 @@ def settings(
     authorization_mode: str = ALWAYS_ALLOW,
 ) -> Settings:
     """The settings that the flags stand for. Each of ``enable`` and ``disable`` may be a list with commas."""
-    chosen = Settings(
+    flags = Settings(
         _names(enable),
         _names(disable),
         {} if config_file is None else read(config_file),
@@ -38,10 +38,10 @@ def settings(
         authorization_mode=authorization_mode,
     )
     try:
-        enabled(release, chosen.enable, chosen.disable)
+        enabled(release, flags.enable, flags.disable)
     except ValueError as error:
         raise FlagError(f"admission plugins: {error}") from None
-    return chosen
+    return flags
 
 
 def _names(texts: Iterable[str]) -> frozenset[str]:
@@ -56,18 +56,18 @@ def read(path: Path) -> dict[str, Any]:
     document = _document(path)
     if not isinstance(document, dict) or document.get("kind") != KIND or document.get("apiVersion") not in API_VERSIONS:
         raise FlagError(f"{path}: not an {KIND} of {API_VERSIONS[0]}")
-    found: dict[str, Any] = {}
+    files: dict[str, Any] = {}
     for number, plugin in enumerate(document.get("plugins") or ()):
         name = plugin.get("name") if isinstance(plugin, dict) else None
         if not isinstance(name, str) or not name:
             raise FlagError(f"{path}: plugins[{number}] has no name")
-        if name in found:
+        if name in files:
             raise FlagError(f"{path}: plugins[{number}]: {name} is configured twice")
         configuration, file = plugin.get("configuration"), plugin.get("path")
         if file and configuration is None:
             configuration = _document(path.parent / str(file))
-        found[name] = configuration
-    return found
+        files[name] = configuration
+    return files
 
 
 def _document(path: Path) -> Any:

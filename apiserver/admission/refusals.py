@@ -28,15 +28,15 @@ class Denied(errors.ApiError):
     """
 
     def __init__(self, webhook: str, result: dict[str, Any] | None) -> None:
-        said = result or {}
+        status = result or {}
         denied = f"admission webhook {quote(webhook)} denied the request"
-        why = said.get("message") or said.get("reason")
-        details = said.get("details")
+        why = status.get("message") or status.get("reason")
+        details = status.get("details")
         if details is not None:
             details = {key: value for key, value in details.items() if value != []}
         super().__init__(f"{denied}: {why}" if why else f"{denied} without explanation", details)
-        self.code = max(int(said.get("code", 0)), 400)
-        self.reason = said.get("reason", "")
+        self.code = max(int(status.get("code", 0)), 400)
+        self.reason = status.get("reason", "")
 
 
 def no_dry_run(webhook: str) -> errors.BadRequest:

@@ -85,7 +85,7 @@ def about(attributes: Attributes, kind: Triple, resource: Triple) -> Object:
     Upstream: CreateV1AdmissionReview
     """
     user: Object = {"username": attributes.user.name, "groups": list(attributes.user.groups)}
-    found = {
+    request = {
         "kind": kind.named("kind"),
         "resource": resource.named("resource"),
         "subResource": attributes.subresource,
@@ -100,7 +100,7 @@ def about(attributes: Attributes, kind: Triple, resource: Triple) -> Object:
         "dryRun": attributes.asked.dry_run,
         "options": attributes.asked.options,
     }
-    return {key: value for key, value in found.items() if value != ""}
+    return {key: value for key, value in request.items() if value != ""}
 
 
 def _as(obj: Object | None, kind: Triple) -> Object | None:
@@ -121,9 +121,9 @@ def decoded(body: bytes, version: str) -> Object:
     """
     try:
         value = codec.parse(body) if body.lstrip().startswith(b"{") else _yaml(body)
-        named = codec.named_as(value, KIND, f"{GROUP}/{version}")
-        if (named.group, named.version, named.kind) != (GROUP, version, KIND):
-            raise Unusable(_another(named, version))
+        type_meta = codec.named_as(value, KIND, f"{GROUP}/{version}")
+        if (type_meta.group, type_meta.version, type_meta.kind) != (GROUP, version, KIND):
+            raise Unusable(_another(type_meta, version))
         return _decoder().decode(value, KIND).value
     except codec.DecodeError as error:
         raise Unusable(error.message) from None
@@ -139,12 +139,12 @@ def _yaml(body: bytes) -> Any:
         raise Unusable(f"yaml: {error.message}") from None
 
 
-def _another(named: codec.Named, version: str) -> str:
+def _another(type_meta: codec.Named, version: str) -> str:
     """The error for a response that is not an AdmissionReview of the expected version."""
-    is_review = named.kind == KIND and named.group == GROUP and named.version in VERSIONS
-    if is_review or scheme.has_options(named.api_version, named.kind):
-        return codec.unknown_conversion(f"{named.version}.{named.kind}", f"{version}.{KIND}")
-    return scheme.unregistered(named.kind, named.group, named.version, SCHEME)
+    is_review = type_meta.kind == KIND and type_meta.group == GROUP and type_meta.version in VERSIONS
+    if is_review or scheme.has_options(type_meta.api_version, type_meta.kind):
+        return codec.unknown_conversion(f"{type_meta.version}.{type_meta.kind}", f"{version}.{KIND}")
+    return scheme.unregistered(type_meta.kind, type_meta.group, type_meta.version, SCHEME)
 
 
 def verdict(answer: Object, uid: str, version: str, mutating: bool) -> Verdict:
@@ -174,8 +174,8 @@ def _fits(answer: Object, response: Object, uid: str) -> None:
     kind, api_version = answer.get("kind", ""), answer.get("apiVersion", "")
     if (kind, api_version) != (KIND, f"{GROUP}/v1"):
         # A version without a group is printed behind a slash.
-        shown = api_version if "/" in api_version else f"/{api_version}"
-        raise Unusable(f"expected webhook response of {GROUP}/v1, Kind={KIND}, got {shown}, Kind={kind}")
+        group_version = api_version if "/" in api_version else f"/{api_version}"
+        raise Unusable(f"expected webhook response of {GROUP}/v1, Kind={KIND}, got {group_version}, Kind={kind}")
 
 
 def _patch_fits(response: Object, mutating: bool) -> None:

@@ -100,16 +100,16 @@ class Collector:
         self._delete(item, obj, "Foreground")
 
     def _classified(self, item: Item, obj: Object) -> _Owners:
-        found = _Owners([], [], [])
+        owners = _Owners([], [], [])
         for reference in references(obj):
             owner = self._owner(item, reference)
             if owner is None:
-                found.dangling.append(reference)
+                owners.dangling.append(reference)
             elif is_deleting(owner, FOREGROUND):
-                found.waiting.append(reference)
+                owners.waiting.append(reference)
             else:
-                found.solid.append(reference)
-        return found
+                owners.solid.append(reference)
+        return owners
 
     def _owner(self, item: Item, reference: Object) -> Object | None:
         """The object that a reference names: in the namespace of the dependent, with that very UID."""
@@ -141,16 +141,16 @@ class Collector:
         Upstream: GarbageCollector.orphanDependents
         """
         for dependent in self._graph.dependents(item.uid):
-            found = self._current(dependent)
-            if found is not None:
-                left = [each for each in references(found) if each.get("uid") != item.uid]
-                if len(left) < len(references(found)):
-                    self._patch(dependent, found, {"ownerReferences": left})
+            current = self._current(dependent)
+            if current is not None:
+                others = [each for each in references(current) if each.get("uid") != item.uid]
+                if len(others) < len(references(current)):
+                    self._patch(dependent, current, {"ownerReferences": others})
         self._finalize(item, obj, ORPHAN)
 
     def _finalize(self, item: Item, obj: Object, finalizer: str) -> None:
-        left = [each for each in obj["metadata"].get("finalizers") or () if each != finalizer]
-        self._patch(item, obj, {"finalizers": left})
+        others = [each for each in obj["metadata"].get("finalizers") or () if each != finalizer]
+        self._patch(item, obj, {"finalizers": others})
 
     # ---- reading and writing ---------------------------------------------------------------------------
 

@@ -98,9 +98,9 @@ class Graph:
 
     def _link(self, item: Item, before: frozenset[str], owners: frozenset[str]) -> None:
         for uid in before - owners:
-            left = self._dependents[uid]
-            del left[item]
-            if not left:
+            dependents = self._dependents[uid]
+            del dependents[item]
+            if not dependents:
                 del self._dependents[uid]
                 self._gone.pop(uid, None)
         for uid in owners - before:

@@ -36,7 +36,7 @@ class Location(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def container(pod: Object, asked: str) -> str:
+def container(pod: Object, requested: str) -> str:
     """The name of the container that is asked for; that of the only one, if none is.
 
     Upstream: validateContainer
@@ -44,11 +44,11 @@ def container(pod: Object, asked: str) -> str:
     name, spec = pod["metadata"]["name"], pod["spec"]
     names = [each["name"] for each in spec["containers"]]
     first = [each["name"] for each in spec.get("initContainers") or ()]
-    if asked:
+    if requested:
         later = [each["name"] for each in spec.get("ephemeralContainers") or ()]
-        if asked not in (*names, *first, *later):
-            raise errors.BadRequest(f"container {asked} is not valid for pod {name}")
-        return asked
+        if requested not in (*names, *first, *later):
+            raise errors.BadRequest(f"container {requested} is not valid for pod {name}")
+        return requested
     if len(names) == 1:
         return str(names[0])
     text = f"a container name must be specified for pod {name}, choose one of: [{' '.join(names)}]"
@@ -63,9 +63,9 @@ def of_node(store: Store, name: str) -> Location:
     status = entry.obj.get("status") or {}
     addresses = status.get("addresses") or []
     port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port") or PORT
-    for wanted in PREFERRED:
+    for kind in PREFERRED:
         for each in addresses:
-            if each.get("type") == wanted:
+            if each.get("type") == kind:
                 return Location(each.get("address", ""), port)
-    known = " ".join(f"{{{each.get('type', '')} {each.get('address', '')}}}" for each in addresses)
-    raise errors.ServerError(f"no preferred addresses found; known addresses: [{known}]")
+    listing = " ".join(f"{{{each.get('type', '')} {each.get('address', '')}}}" for each in addresses)
+    raise errors.ServerError(f"no preferred addresses found; known addresses: [{listing}]")

@@ -49,13 +49,13 @@ class Options:
 
 def read(store: Store, pod: Object, query: Query, now: datetime) -> str:
     """The text of the log."""
-    asked = _decoded(query, pod["metadata"]["name"], now)
-    name = location.container(pod, asked.container)
+    options = _decoded(query, pod["metadata"]["name"], now)
+    name = location.container(pod, options.container)
     annotations = pod["metadata"].get("annotations") or {}
     text = annotations.get(f"{ANNOTATION}.{name}", annotations.get(ANNOTATION))
     node = pod["spec"].get("nodeName")
     if text is not None:
-        return "".join(_lines(text, pod, name, asked))
+        return "".join(_lines(text, pod, name, options))
     if not node:
         return ""  # nothing has run yet
     kubelet = location.of_node(store, node)
@@ -111,20 +111,20 @@ def _time(text: str) -> datetime:
         raise errors.BadRequest(f"sinceTime: {text!r} is not a time of RFC 3339") from None
 
 
-def _lines(text: str, pod: Object, name: str, asked: Options) -> Iterator[str]:
+def _lines(text: str, pod: Object, name: str, options: Options) -> Iterator[str]:
     """The lines of a text that are asked for. All of them are as old as the container."""
-    since = _started(pod, name, asked.previous)
-    if asked.since is not None and times.to_datetime(since) < asked.since:
+    since = _started(pod, name, options.previous)
+    if options.since is not None and times.to_datetime(since) < options.since:
         return
     lines = text.splitlines(keepends=True)
-    if asked.tail is not None:
-        lines = lines[-asked.tail :] if asked.tail else []
-    left = asked.limit
+    if options.tail is not None:
+        lines = lines[-options.tail :] if options.tail else []
+    budget = options.limit
     for line in lines:
-        line = f"{since} {line}" if asked.timestamps else line
-        if left is not None:
-            line = line.encode()[:left].decode(errors="ignore")
-            left -= len(line.encode())
+        line = f"{since} {line}" if options.timestamps else line
+        if budget is not None:
+            line = line.encode()[:budget].decode(errors="ignore")
+            budget -= len(line.encode())
         yield line
 
 
@@ -135,14 +135,14 @@ def _started(pod: Object, name: str, previous: bool) -> str:
     """
     statuses = pod.get("status") or {}
     fields = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
-    found: Object = next((each for key in fields for each in statuses.get(key) or () if each["name"] == name), {})
+    container: Object = next((each for key in fields for each in statuses.get(key) or () if each["name"] == name), {})
     pod_name = pod["metadata"]["name"]
-    ended = (found.get("lastState") or {}).get("terminated")
+    ended = (container.get("lastState") or {}).get("terminated")
     if previous:
         if not ended:
             raise errors.BadRequest(f'previous terminated container "{name}" in pod "{pod_name}" not found')
         return str(ended.get("startedAt") or pod["metadata"]["creationTimestamp"])
-    state = found.get("state") or {}
+    state = container.get("state") or {}
     if "waiting" in state and not ended:
         reason = state["waiting"].get("reason", "")
         raise errors.BadRequest(f'container "{name}" in pod "{pod_name}" is waiting to start: {reason}')

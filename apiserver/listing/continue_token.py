@@ -36,19 +36,19 @@ class Continue(NamedTuple):
     def decode(cls, token: str) -> Continue:
         """Upstream: DecodeContinue"""
         try:
-            found = _fields(jsontext.parse(_bytes(token)))
+            fields = _fields(jsontext.parse(_bytes(token)))
         except jsontext.JSONError as error:
             raise _refused(error.message) from None
-        if found["v"] != FORM:
-            raise _refused(f"server does not recognize this encoded version {found['v']}")
-        if found["rv"] == 0:
+        if fields["v"] != FORM:
+            raise _refused(f"server does not recognize this encoded version {fields['v']}")
+        if fields["rv"] == 0:
             raise _refused(f"incorrect encoded start resourceVersion (version {FORM})")
-        if not found["start"]:
+        if not fields["start"]:
             raise _refused(f"encoded start key empty (version {FORM})")
-        start = found["start"].removeprefix("/")
+        start = fields["start"].removeprefix("/")
         if start and any(part in ("", ".", "..") for part in start.split("/")):
-            raise _refused(found["start"])
-        return cls(found["rv"], start)
+            raise _refused(fields["start"])
+        return cls(fields["rv"], start)
 
 
 def _bytes(token: str) -> bytes:
@@ -63,14 +63,14 @@ def _bytes(token: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-end % 4))
 
 
-def _fields(found: Any) -> dict[str, Any]:
+def _fields(data: Any) -> dict[str, Any]:
     """The fields of the token, absent ones with Go's zero values."""
     token: dict[str, Any] = {"v": "", "rv": 0, "start": ""}
-    if found is None:
+    if data is None:
         return token
-    if not isinstance(found, dict):
-        raise _refused(f"json: cannot unmarshal {_json_type(found)} into Go value of type storage.continueToken")
-    for name, value in found.items():
+    if not isinstance(data, dict):
+        raise _refused(f"json: cannot unmarshal {_json_type(data)} into Go value of type storage.continueToken")
+    for name, value in data.items():
         if name not in token or value is None:
             continue
         if not _fits(name, value):

@@ -43,13 +43,13 @@ def decode(query: Query, kind: Kind, *, watch_list: bool = True, unit: str = "by
     Upstream: ListResource, ValidateListOptions
     """
     try:
-        found, terms = _decoded(query, unit)
-        found = _defaulted(found) if watch_list else found
-        if faults := list(_watch_faults(found, watch_list) if found.watch else _list_faults(found)):
+        options, terms = _decoded(query, unit)
+        options = _defaulted(options) if watch_list else options
+        if faults := list(_watch_faults(options, watch_list) if options.watch else _list_faults(options)):
             raise errors.Invalid("ListOptions", "", faults, "meta.k8s.io")
         if name:
             terms = _named(terms, name)
-        return replace(found, selection=Selection(found.selection.labels, selectors.fields_of(kind, terms)))
+        return replace(options, selection=Selection(options.selection.labels, selectors.fields_of(kind, terms)))
     except (selectors.Malformed, _NotANumber) as error:
         raise errors.BadRequest(str(error)) from None
 
@@ -58,7 +58,7 @@ def _decoded(query: Query, unit: str) -> tuple[Options, tuple[selectors.Term, ..
     """The parameters as values. Numbers first, then selectors: the first invalid one is reported."""
     timeout = first(query, "timeoutSeconds")
     limit = first(query, "limit")
-    found = Options(
+    options = Options(
         watch=_flag(query, "watch") or False,
         bookmarks=_flag(query, "allowWatchBookmarks") or False,
         resource_version=first(query, "resourceVersion") or "",
@@ -69,7 +69,7 @@ def _decoded(query: Query, unit: str) -> tuple[Options, tuple[selectors.Term, ..
         initial_events=_flag(query, "sendInitialEvents"),
     )
     labels = selectors.parse_labels(first(query, "labelSelector") or "", unit)
-    return replace(found, selection=Selection(labels)), selectors.parse_fields(first(query, "fieldSelector") or "")
+    return replace(options, selection=Selection(labels)), selectors.parse_fields(first(query, "fieldSelector") or "")
 
 
 def _named(terms: tuple[selectors.Term, ...], name: str) -> tuple[selectors.Term, ...]:
@@ -95,47 +95,47 @@ def _flag(query: Query, name: str) -> bool | None:
     return None if value is None else value.lower() not in ("false", "0")
 
 
-def _defaulted(found: Options) -> Options:
+def _defaulted(options: Options) -> Options:
     """A watch from no version in particular begins with the objects that are there.
 
     Upstream: SetListOptionsDefaults
     """
-    if found.watch and found.initial_events is None and not found.match and found.resource_version in ("", "0"):
-        return replace(found, initial_events=True, match=NOT_OLDER_THAN)
-    return found
+    if options.watch and options.initial_events is None and not options.match and options.resource_version in ("", "0"):
+        return replace(options, initial_events=True, match=NOT_OLDER_THAN)
+    return options
 
 
-def _list_faults(found: Options) -> field.Errors:
+def _list_faults(options: Options) -> field.Errors:
     """Upstream: ValidateListOptions"""
     path = "resourceVersionMatch"
-    if found.match:
-        if not found.resource_version:
+    if options.match:
+        if not options.resource_version:
             yield field.forbidden(path, "resourceVersionMatch is forbidden unless resourceVersion is provided")
-        if found.token:
+        if options.token:
             yield field.forbidden(path, "resourceVersionMatch is forbidden when continue is provided")
-        if found.match not in (EXACT, NOT_OLDER_THAN):
-            yield field.not_supported(path, found.match, [EXACT, NOT_OLDER_THAN, ""])
-        if found.match == EXACT and found.resource_version == "0":
+        if options.match not in (EXACT, NOT_OLDER_THAN):
+            yield field.not_supported(path, options.match, [EXACT, NOT_OLDER_THAN, ""])
+        if options.match == EXACT and options.resource_version == "0":
             yield field.forbidden(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
-    if found.initial_events is not None:
+    if options.initial_events is not None:
         yield field.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list")
 
 
-def _watch_faults(found: Options, watch_list: bool) -> field.Errors:
+def _watch_faults(options: Options, watch_list: bool) -> field.Errors:
     """Upstream: validateWatchOptions"""
     path = "resourceVersionMatch"
-    if found.initial_events is not None:
-        if found.match != NOT_OLDER_THAN:
+    if options.initial_events is not None:
+        if options.match != NOT_OLDER_THAN:
             yield field.forbidden(path, f"sendInitialEvents requires setting resourceVersionMatch to {NOT_OLDER_THAN}")
         if not watch_list:
             text = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
             yield field.forbidden("sendInitialEvents", text)
-    if found.match:
-        if found.initial_events is None:
+    if options.match:
+        if options.initial_events is None:
             yield field.forbidden(path, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
-        if found.match != NOT_OLDER_THAN:
-            yield field.not_supported(path, found.match, [NOT_OLDER_THAN])
-        if found.token:
+        if options.match != NOT_OLDER_THAN:
+            yield field.not_supported(path, options.match, [NOT_OLDER_THAN])
+        if options.token:
             yield field.forbidden(path, "resourceVersionMatch is forbidden when continue is provided")
 
 

@@ -57,16 +57,16 @@ class TooLargeVersion(errors.ApiError):
     code = 504
     reason = "Timeout"
 
-    def __init__(self, wanted: int, current: int) -> None:
+    def __init__(self, requested: int, current: int) -> None:
         cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
-        message = f"Timeout: Too large resource version: {wanted}, current: {current}"
+        message = f"Timeout: Too large resource version: {requested}, current: {current}"
         super().__init__(message, {"causes": [cause], "retryAfterSeconds": RETRY_SECONDS})
 
 
 def failure(error: errors.ApiError) -> Object:
     """The Status of a refused request, with the continue token that an expired list has."""
-    found = status.failure(error)
-    return {**found, "metadata": error.metadata} if isinstance(error, Expired) else found
+    body = status.failure(error)
+    return {**body, "metadata": error.metadata} if isinstance(error, Expired) else body
 
 
 class Page(NamedTuple):
@@ -81,12 +81,12 @@ class Page(NamedTuple):
 
     @property
     def metadata(self) -> Object:
-        found: Object = {"resourceVersion": str(self.version)}
+        metadata: Object = {"resourceVersion": str(self.version)}
         if self.token:
-            found["continue"] = self.token
+            metadata["continue"] = self.token
         if self.remaining is not None:
-            found["remainingItemCount"] = self.remaining
-        return found
+            metadata["remainingItemCount"] = self.remaining
+        return metadata
 
 
 _TYPE = ("kind", "apiVersion")
@@ -108,13 +108,13 @@ def page(
 
     ``view`` shows objects of kinds that are not shown as they are stored.
     """
-    found = entries(store, kind, namespace, options, patience=patience, deadline=deadline, view=view)
+    result = entries(store, kind, namespace, options, patience=patience, deadline=deadline, view=view)
     if isinstance(kind, CustomKind):
-        metadata = {"continue": "", **found.metadata}
-        items = [entry.obj for entry in found.entries]
+        metadata = {"continue": "", **result.metadata}
+        items = [entry.obj for entry in result.entries]
         return {"apiVersion": kind.api_version, "items": items, "kind": kind.list_kind, "metadata": metadata}
-    items = [{name: value for name, value in entry.obj.items() if name not in _TYPE} for entry in found.entries]
-    return {"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": found.metadata, "items": items}
+    items = [{name: value for name, value in entry.obj.items() if name not in _TYPE} for entry in result.entries]
+    return {"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": result.metadata, "items": items}
 
 
 def entries(
@@ -135,35 +135,35 @@ def entries(
         return _continued(store, kind, namespace, options, deadline, view)
     at = _wanted_version(store, options, patience)
     try:
-        found, current = store.list(kind, namespace, at)
+        stored, current = store.list(kind, namespace, at)
     except Compacted:
         raise Expired(TOO_OLD) from None
-    return _cut(_shown(found, view), current, _limit(options), options.selection, namespace, deadline)
+    return _cut(_shown(stored, view), current, _limit(options), options.selection, namespace, deadline)
 
 
-def _shown(found: list[Entry], view: View | None) -> list[Entry]:
-    return found if view is None else [Entry(view(entry.obj), entry.version) for entry in found]
+def _shown(stored: list[Entry], view: View | None) -> list[Entry]:
+    return stored if view is None else [Entry(view(entry.obj), entry.version) for entry in stored]
 
 
 def _wanted_version(store: Store, options: Options, patience: float) -> int | None:
     """The version of the state that must be shown; None: the newest will do. Waits for one that is still to come."""
     try:
-        wanted = version(options.resource_version)
+        minimum = version(options.resource_version)
     except InvalidVersion as error:
         raise errors.BadRequest(f"invalid resource version: {error.message}") from None
-    wait_for(store, wanted, patience)
+    wait_for(store, minimum, patience)
     # With a limit, a version alone means exactly this version: so it was before there was a parameter to say it.
     exact = options.match == EXACT or (not options.match and options.limit > 0)
-    return wanted if exact and wanted else None
+    return minimum if exact and minimum else None
 
 
-def wait_for(store: Store, wanted: int, patience: float = PATIENCE) -> None:
+def wait_for(store: Store, minimum: int, patience: float = PATIENCE) -> None:
     """Waits until the store has reached a version.
 
     Upstream: watchCache.waitUntilFreshAndBlock
     """
-    if wanted > store.version and not store.wait_for(wanted, patience):
-        raise TooLargeVersion(wanted, store.version)
+    if minimum > store.version and not store.wait_for(minimum, patience):
+        raise TooLargeVersion(minimum, store.version)
 
 
 def _continued(store: Store, kind: Kind, namespace: str | None, options: Options, deadline: Deadline, view: View | None) -> Page:
@@ -173,11 +173,11 @@ def _continued(store: Store, kind: Kind, namespace: str | None, options: Options
     if at.version > store.version:
         raise TooLargeVersion(at.version, store.version)
     try:
-        found, current = store.list(kind, namespace, at.version if at.version > 0 else None)
+        stored, current = store.list(kind, namespace, at.version if at.version > 0 else None)
     except Compacted:
         raise Expired(CONTINUE_TOO_OLD, Continue(LATEST, at.start).encode()) from None
-    start = bisect_left(found, _prefix(namespace) + at.start, key=lambda entry: key_of(entry.obj))
-    return _cut(_shown(found[start:], view), current, _limit(options), options.selection, namespace, deadline)
+    start = bisect_left(stored, _prefix(namespace) + at.start, key=lambda entry: key_of(entry.obj))
+    return _cut(_shown(stored[start:], view), current, _limit(options), options.selection, namespace, deadline)
 
 
 def _limit(options: Options) -> int:
@@ -190,24 +190,24 @@ def _prefix(namespace: str | None) -> str:
     return f"{namespace}/" if namespace else ""
 
 
-def _cut(found: list[Entry], current: int, limit: int, selection: Selection, namespace: str | None, deadline: Deadline) -> Page:
+def _cut(stored: list[Entry], current: int, limit: int, selection: Selection, namespace: str | None, deadline: Deadline) -> Page:
     """As many of the selected objects as are wanted.
 
     There is more as soon as any object follows, selected or not: the server does not look ahead. How many it says only where
     nothing is selected.
     """
     if selection.everything:
-        if not 0 < limit < len(found):
-            return Page(found, current)
-        return Page(found[:limit], current, _token_after(found[limit - 1], current, namespace), len(found) - limit)
-    taken: list[Entry] = []
-    for entry in found:
+        if not 0 < limit < len(stored):
+            return Page(stored, current)
+        return Page(stored[:limit], current, _token_after(stored[limit - 1], current, namespace), len(stored) - limit)
+    selected: list[Entry] = []
+    for entry in stored:
         deadline.check()  # a selector may have a hundred thousand terms
-        if 0 < limit <= len(taken):
-            return Page(taken, current, _token_after(taken[-1], current, namespace))
+        if 0 < limit <= len(selected):
+            return Page(selected, current, _token_after(selected[-1], current, namespace))
         if selection.matches(entry.obj):
-            taken.append(entry)
-    return Page(taken, current)
+            selected.append(entry)
+    return Page(selected, current)
 
 
 def _token_after(entry: Entry, current: int, namespace: str | None) -> str:

@@ -60,10 +60,10 @@ class Requirement(NamedTuple):
             return value is not None
         if self.operator == DOES_NOT_EXIST:
             return value is None
-        found, limit = _int64(value or ""), _int64(self.values[0])
-        if found is None or limit is None:
+        number, limit = _int64(value or ""), _int64(self.values[0])
+        if number is None or limit is None:
             return False
-        return found > limit if self.operator == GREATER else found < limit
+        return number > limit if self.operator == GREATER else number < limit
 
 
 class LabelSelector(NamedTuple):
@@ -241,13 +241,13 @@ def label_selector_of(selector: Mapping[str, Any] | None) -> Callable[[Labels], 
     """
     if selector is None:
         return lambda labels: False
-    wanted = [Requirement(key, EQUALS, (value,)) for key, value in (selector.get("matchLabels") or {}).items()]
+    requirements = [Requirement(key, EQUALS, (value,)) for key, value in (selector.get("matchLabels") or {}).items()]
     for each in selector.get("matchExpressions") or ():
         operator = _OPERATORS.get(each.get("operator", ""))
         if operator is None:
             return lambda labels: False
-        wanted.append(Requirement(each.get("key", ""), operator, tuple(each.get("values") or ())))
-    return LabelSelector(tuple(wanted)).matches
+        requirements.append(Requirement(each.get("key", ""), operator, tuple(each.get("values") or ())))
+    return LabelSelector(tuple(requirements)).matches
 
 
 # ---- field selectors -------------------------------------------------------------------------------------
@@ -286,10 +286,10 @@ def _terms(text: str) -> Iterator[str]:
 
 
 def _term(part: str, text: str) -> Term:
-    found = _OPERATOR.search(part)
-    if not found:
+    operator = _OPERATOR.search(part)
+    if not operator:
         raise Malformed(f"invalid selector: '{text}'; can't understand '{part}'")
-    return Term(part[: found.start()], found[0] != "!=", _unescaped(part[found.end() :]))
+    return Term(part[: operator.start()], operator[0] != "!=", _unescaped(part[operator.end() :]))
 
 
 def _unescaped(value: str) -> str:

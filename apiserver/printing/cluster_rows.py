@@ -30,8 +30,8 @@ def _binding(obj: Object, now: datetime) -> list[Any]:
     ref, subjects = obj.get("roleRef") or {}, obj.get("subjects") or ()
     bound = (each for each in subjects if each.get("kind") == "ServiceAccount")
     accounts = (f"{each.get('namespace', '')}/{each.get('name', '')}" for each in bound)
-    named = (", ".join(each.get("name", "") for each in subjects if each.get("kind") == kind) for kind in ("User", "Group"))
-    return [name(obj), f"{ref.get('kind', '')}/{ref.get('name', '')}", age(obj, now), *named, ", ".join(accounts)]
+    names = (", ".join(each.get("name", "") for each in subjects if each.get("kind") == kind) for kind in ("User", "Group"))
+    return [name(obj), f"{ref.get('kind', '')}/{ref.get('name', '')}", age(obj, now), *names, ", ".join(accounts)]
 
 
 def _component(obj: Object, now: datetime) -> list[Any]:
@@ -44,21 +44,21 @@ def _component(obj: Object, now: datetime) -> list[Any]:
 def _api_service(obj: Object, now: datetime) -> list[Any]:
     service = _spec(obj).get("service")
     available: Object = next((each for each in _status(obj).get("conditions") or () if each.get("type") == "Available"), {})
-    shown = available.get("status", "Unknown")
-    if shown != "True" and available.get("reason"):
-        shown = f"{shown} ({available['reason']})"
+    text = available.get("status", "Unknown")
+    if text != "True" and available.get("reason"):
+        text = f"{text} ({available['reason']})"
     where = f"{service.get('namespace', '')}/{service.get('name', '')}" if service else "Local"
-    return [name(obj), where, shown, age(obj, now)]
+    return [name(obj), where, text, age(obj, now)]
 
 
 def _revision(obj: Object, now: datetime) -> list[Any]:
     """Upstream: printControllerRevision"""
     owners = (obj.get("metadata") or {}).get("ownerReferences") or ()
-    owner, shown = next((each for each in owners if each.get("controller")), None), NONE
+    owner, text = next((each for each in owners if each.get("controller")), None), NONE
     if owner is not None:
         group = owner.get("apiVersion", "").rpartition("/")[0]
-        shown = f"{owner.get('kind', '').lower()}{f'.{group}' if group else ''}/{owner.get('name', '')}"
-    return [name(obj), shown, obj.get("revision", 0), age(obj, now)]
+        text = f"{owner.get('kind', '').lower()}{f'.{group}' if group else ''}/{owner.get('name', '')}"
+    return [name(obj), text, obj.get("revision", 0), age(obj, now)]
 
 
 def _autoscaler(obj: Object, now: datetime) -> list[Any]:
@@ -67,8 +67,8 @@ def _autoscaler(obj: Object, now: datetime) -> list[Any]:
     ref = spec.get("scaleTargetRef") or {}
     current = list(status.get("currentMetrics") or ())
     texts = [_metric(each, current[i] if i < len(current) else {}) for i, each in enumerate(spec.get("metrics") or ())]
-    shown = ", ".join(texts[:_METRICS])
-    targets = f"{shown} + {len(texts) - _METRICS} more..." if len(texts) > _METRICS else shown or NONE
+    text = ", ".join(texts[:_METRICS])
+    targets = f"{text} + {len(texts) - _METRICS} more..." if len(texts) > _METRICS else text or NONE
     least = str(spec["minReplicas"]) if "minReplicas" in spec else UNSET
     counts = [least, spec.get("maxReplicas", 0), status.get("currentReplicas", 0)]
     return [name(obj), f"{ref.get('kind', '')}/{ref.get('name', '')}", targets, *counts, age(obj, now)]
@@ -86,15 +86,15 @@ _SOURCES: Final = {
 def _metric(metric: Object, measured: Object) -> str:
     """Upstream: formatHPAMetrics"""
     source = _SOURCES.get(metric.get("type", ""), "")
-    wanted, found = metric.get(source) or {}, (measured.get(source) or {}).get("current") or {}
-    target = wanted.get("target") or {}
+    target_source, current = metric.get(source) or {}, (measured.get(source) or {}).get("current") or {}
+    target = target_source.get("target") or {}
     for key, mark in (("averageUtilization", "%"), ("averageValue", ""), ("value", "")):
         if key in target:
-            now = f"{found[key]}{mark}" if key in found else "<unknown>"
-            shown = f"{now}/{target[key]}{mark}"
+            now = f"{current[key]}{mark}" if key in current else "<unknown>"
+            text = f"{now}/{target[key]}{mark}"
             if key == "averageValue" and source in ("object", "external"):
-                shown += " (avg)"
-            return f"{wanted.get('name', '')}: {shown}" if source in ("resource", "containerResource") else shown
+                text += " (avg)"
+            return f"{target_source.get('name', '')}: {text}" if source in ("resource", "containerResource") else text
     return "<unknown type>"
 
 
@@ -117,9 +117,9 @@ def _pod_certificate(obj: Object, now: datetime) -> list[Any]:
     """Upstream: printPodCertificateRequest"""
     spec, conditions = _spec(obj), _true_conditions(obj)
     state = next((each for each in ("Denied", "Failed", "Issued") if each in conditions), "Pending")
-    said = (spec.get(each, "") for each in ("podName", "serviceAccountName", "nodeName", "signerName"))
+    texts = (spec.get(each, "") for each in ("podName", "serviceAccountName", "nodeName", "signerName"))
     annotations = spec.get("unverifiedUserAnnotations") or {}
-    return [name(obj), *said, state, ",".join(f"{key}={value}" for key, value in sorted(annotations.items())) or NONE]
+    return [name(obj), *texts, state, ",".join(f"{key}={value}" for key, value in sorted(annotations.items())) or NONE]
 
 
 def _taint_rule(obj: Object, now: datetime) -> list[Any]:
@@ -151,10 +151,10 @@ def _priority_level(obj: Object, now: datetime) -> list[Any]:
 def _migration(obj: Object, now: datetime) -> list[Any]:
     """Upstream: printStorageVersionMigration"""
     resource = _spec(obj).get("resource") or {}
-    shown = ".".join(part for part in (resource.get("resource"), resource.get("group")) if part)
+    text = ".".join(part for part in (resource.get("resource"), resource.get("group")) if part)
     conditions: Iterable[str] = _true_conditions(obj)
     state = next((each for each in ("Succeeded", "Failed", "Running") if each in conditions), "Pending")
-    return [name(obj), shown, state]
+    return [name(obj), text, state]
 
 
 _BINDING: Final = (

@@ -126,8 +126,8 @@ def _node(obj: Object, now: datetime) -> list[Any]:
 def _node_status(obj: Object) -> str:
     # Of several conditions of one type the last one counts.
     ready = {each.get("type"): each.get("status") for each in _status(obj).get("conditions") or ()}.get("Ready")
-    shown = "Unknown" if ready is None else "Ready" if ready == "True" else "NotReady"
-    return f"{shown},SchedulingDisabled" if _spec(obj).get("unschedulable") else shown
+    text = "Unknown" if ready is None else "Ready" if ready == "True" else "NotReady"
+    return f"{text},SchedulingDisabled" if _spec(obj).get("unschedulable") else text
 
 
 def _roles(labels: Mapping[str, str]) -> list[str]:

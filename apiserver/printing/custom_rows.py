@@ -44,5 +44,5 @@ def _column(declared: Object) -> Column:
 
 def _age(time: str, now: datetime) -> str:
     """How long ago a time was; what is not a time is invalid."""
-    found = ages.since(time, now)
-    return ages.INVALID if found == ages.UNKNOWN else found
+    age = ages.since(time, now)
+    return ages.INVALID if age == ages.UNKNOWN else age

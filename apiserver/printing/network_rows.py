@@ -19,8 +19,8 @@ def _some(texts: Iterable[str], empty: str) -> str:
     Upstream: listWithMoreString
     """
     every = list(texts)
-    shown = ",".join(every[:_MOST])
-    return f"{shown} + {len(every) - _MOST} more..." if len(every) > _MOST else shown or empty
+    text = ",".join(every[:_MOST])
+    return f"{text} + {len(every) - _MOST} more..." if len(every) > _MOST else text or empty
 
 
 def _spec(obj: Object) -> Object:
@@ -62,11 +62,11 @@ def _ingress(obj: Object, now: datetime) -> list[Any]:
 
 def _ingress_class(obj: Object, now: datetime) -> list[Any]:
     """Upstream: printIngressClass"""
-    ref, shown = _spec(obj).get("parameters"), NONE
+    ref, text = _spec(obj).get("parameters"), NONE
     if ref:
         group = f".{ref['apiGroup']}" if ref.get("apiGroup") else ""
-        shown = f"{ref.get('kind', '')}{group}/{ref.get('name', '')}"
-    return [name(obj), _spec(obj).get("controller", ""), shown, age(obj, now)]
+        text = f"{ref.get('kind', '')}{group}/{ref.get('name', '')}"
+    return [name(obj), _spec(obj).get("controller", ""), text, age(obj, now)]
 
 
 def _address(obj: Object, now: datetime) -> list[Any]:

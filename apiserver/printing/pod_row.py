@@ -38,17 +38,17 @@ def cells(pod: Object, now: datetime, version: tuple[int, int]) -> list[Any]:
     status = pod.get("status") or {}
     sidecars = {each.get("name", "") for each in spec.get("initContainers") or () if each.get("restartPolicy") == "Always"}
     start = _start(spec, status, sidecars)
-    shown, ready, counted = start.held_up_by, start.ready, start.reached
+    reason, ready, counted = start.held_up_by, start.ready, start.reached
     # A pod whose condition says that it is initialized is believed, whatever its init containers say.
-    if not shown or _condition(status, "Initialized"):
+    if not reason or _condition(status, "Initialized"):
         containers = status.get("containerStatuses") or ()
-        shown = _running(shown or _phase(status), status, version)
+        reason = _running(reason or _phase(status), status, version)
         ready += sum(_runs(each) for each in containers)
         counted = [*(each for each in start.reached if each.get("name") in sidecars), *containers]
     return [
         metadata.get("name", ""),
         f"{ready}/{len(spec.get('containers') or ()) + len(sidecars)}",
-        _leaving(metadata, status) or shown,
+        _leaving(metadata, status) or reason,
         _restarts(counted, now),
         ages.since(metadata.get("creationTimestamp"), now),
         _address(status) or NONE,
@@ -97,23 +97,23 @@ def _start(spec: Object, status: Object, sidecars: set[str]) -> _Start:
 
 def _running(otherwise: str, status: Object, version: tuple[int, int]) -> str:
     """What the containers show: the first of them that waits or has ended, but a pod does not count as completed too soon."""
-    shown, failed, runs = otherwise, "", False
+    reason, failed, runs = otherwise, "", False
     for each in reversed(status.get("containerStatuses") or ()):
         state = _state(each)
         if waiting := (state.get("waiting") or {}).get("reason"):
-            shown = waiting
+            reason = waiting
         elif (terminated := state.get("terminated")) is not None:
-            shown = _ending(terminated)
-            failed = shown if terminated.get("exitCode") else failed
+            reason = _ending(terminated)
+            failed = reason if terminated.get("exitCode") else failed
         else:
             runs = runs or _runs(each)
-    if shown != "Completed":
-        return shown
+    if reason != "Completed":
+        return reason
     if runs and any(each.get("type") == "Ready" and each.get("status") == "True" for each in _conditions(status)):
         return "Running"
     if failed and version >= _FAILED_CONTAINER_SHOWS:
         return failed
-    return "NotReady" if runs else shown
+    return "NotReady" if runs else reason
 
 
 def _leaving(metadata: Object, status: Object) -> str:

@@ -34,11 +34,11 @@ def _claim(obj: Object, now: datetime) -> list[Any]:
 def _quota(obj: Object, now: datetime) -> list[Any]:
     """Upstream: printResourceQuota"""
     status = obj.get("status") or {}
-    hard, used = status.get("hard") or {}, status.get("used") or {}
-    texts = {each: f"{each}: {used.get(each, '0')}/{hard[each]}" for each in sorted(hard)}
+    hard, usage = status.get("hard") or {}, status.get("used") or {}
+    texts = {each: f"{each}: {usage.get(each, '0')}/{hard[each]}" for each in sorted(hard)}
     limits = [each for each in texts if each.startswith("limits.")]
-    shown = (", ".join(texts[each] for each in texts if (each in limits) == is_limit) for is_limit in (False, True))
-    return [name(obj), *shown, age(obj, now)]
+    columns = (", ".join(texts[each] for each in texts if (each in limits) == is_limit) for is_limit in (False, True))
+    return [name(obj), *columns, age(obj, now)]
 
 
 def _priority_class(obj: Object, now: datetime) -> list[Any]:
@@ -63,8 +63,8 @@ def _binding(obj: Object, now: datetime) -> list[Any]:
     """Upstream: printValidatingAdmissionPolicyBinding, printMutatingAdmissionPolicyBinding"""
     spec = obj.get("spec") or {}
     ref = spec.get("paramRef")
-    shown = f"{ref.get('namespace') or '*'}/{ref.get('name') or '*'}" if ref else UNSET
-    return [name(obj), spec.get("policyName", ""), shown, age(obj, now)]
+    text = f"{ref.get('namespace') or '*'}/{ref.get('name') or '*'}" if ref else UNSET
+    return [name(obj), spec.get("policyName", ""), text, age(obj, now)]
 
 
 _PARAM_KIND: Final = Column("ParamKind", "The kind of the parameters.")

@@ -24,14 +24,14 @@ def _port(port: Object) -> str:
 
 def _external(obj: Object, spec: Object) -> str:
     """Upstream: getServiceExternalIP"""
-    kind, given = spec.get("type"), spec.get("externalIPs") or []
+    kind, addresses = spec.get("type"), spec.get("externalIPs") or []
     if kind == "ExternalName":
         return str(spec.get("externalName", ""))
     if kind == "LoadBalancer":
         points = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
-        found = {each.get("ip") or each.get("hostname") for each in points}
-        return ",".join([*sorted(filter(None, found)), *given]) or "<pending>"
-    return ",".join(given) or NONE if kind in ("ClusterIP", "NodePort") else "<unknown>"
+        names = {each.get("ip") or each.get("hostname") for each in points}
+        return ",".join([*sorted(filter(None, names)), *addresses]) or "<pending>"
+    return ",".join(addresses) or NONE if kind in ("ClusterIP", "NodePort") else "<unknown>"
 
 
 KINDS: Final[dict[str, tuple[tuple[Column, ...], Cells]]] = {

@@ -44,38 +44,38 @@ def table(
     include: Include = "Metadata",
     headers: bool = True,
     meta: str = "v1",
-    asked: Kind | None = None,
+    expected: Kind | None = None,
     columns_of: ColumnsOf | None = None,
 ) -> Object:
     """An object or a list as a Table. A Status, and every kind that is not served, stays unchanged.
 
-    A watch sends the headers with its first event only. ``meta`` is the version of meta.k8s.io. ``asked`` is the kind of the
+    A watch sends the headers with its first event only. ``meta`` is the version of meta.k8s.io. ``expected`` is the kind of the
     request, and ``columns_of`` gives the columns of custom resources.
     Upstream: asTable
     """
-    if (kind := _kind(body, asked)) is None:
+    if (kind := _kind(body, expected)) is None:
         return body
     objects = body["items"] if _is_list(body, kind) else [body]
     if isinstance(kind, CustomKind) and columns_of is not None:
-        shown, row = columns_of(kind)
+        definitions, row = columns_of(kind)
         rows: Iterator[Object] = ({"cells": row(each, now)} for each in objects)
     else:
-        shown, rows = _pods(objects, now, version) if kind is POD else _others(kind, objects, now, version)
+        definitions, rows = _pods(objects, now, version) if kind is POD else _others(kind, objects, now, version)
     return {
         "kind": "Table",
         "apiVersion": f"{META}/{meta}",
         "metadata": _list_meta(body),
-        "columnDefinitions": [each.definition() for each in shown] if headers else None,
+        "columnDefinitions": [each.definition() for each in definitions] if headers else None,
         "rows": [{**row, "object": _included(obj, kind, include, meta)} for row, obj in zip(rows, objects, strict=True)],
     }
 
 
-def partial(body: Object, meta: str = "v1", asked: Kind | None = None) -> Object:
+def partial(body: Object, meta: str = "v1", expected: Kind | None = None) -> Object:
     """The PartialObjectMetadata of an object. A Status stays unchanged.
 
     Upstream: asPartialObjectMetadata
     """
-    if (kind := _kind(body, asked)) is None:
+    if (kind := _kind(body, expected)) is None:
         return body
     if _is_list(body, kind):
         text = f"you requested PartialObjectMetadata, but the requested object is a list ({_go_type(body, kind)})"
@@ -83,12 +83,12 @@ def partial(body: Object, meta: str = "v1", asked: Kind | None = None) -> Object
     return _metadata_of(body, meta)
 
 
-def partial_list(body: Object, meta: str = "v1", asked: Kind | None = None) -> Object:
+def partial_list(body: Object, meta: str = "v1", expected: Kind | None = None) -> Object:
     """The PartialObjectMetadataList of a list. A Status stays unchanged.
 
     Upstream: asPartialObjectMetadataList
     """
-    if (kind := _kind(body, asked)) is None:
+    if (kind := _kind(body, expected)) is None:
         return body
     if not _is_list(body, kind):
         text = f"you requested PartialObjectMetadataList, but the requested object is not a list ({_go_type(body, kind)})"
@@ -110,10 +110,10 @@ def _go_type(body: Object, kind: Kind) -> str:
 
 def _pods(pods: Sequence[Object], now: datetime, version: tuple[int, int]) -> tuple[Sequence[cells.Column], Iterator[Object]]:
     def row(pod: Object) -> Object:
-        made: Object = {"cells": pod_row.cells(pod, now, version)}
+        pod_entry: Object = {"cells": pod_row.cells(pod, now, version)}
         if conditions := pod_row.conditions(pod):
-            made["conditions"] = conditions
-        return made
+            pod_entry["conditions"] = conditions
+        return pod_entry
 
     return columns.POD, map(row, pods)
 
@@ -121,16 +121,16 @@ def _pods(pods: Sequence[Object], now: datetime, version: tuple[int, int]) -> tu
 def _others(
     kind: Kind, objects: Sequence[Object], now: datetime, version: tuple[int, int]
 ) -> tuple[Sequence[cells.Column], Iterator[Object]]:
-    shown, row = columns.of(kind, version)
-    return shown, ({"cells": row(each, now)} for each in objects)
+    definitions, row = columns.of(kind, version)
+    return definitions, ({"cells": row(each, now)} for each in objects)
 
 
-def _kind(body: Object, asked: Kind | None = None) -> Kind | None:
-    named = body.get("kind", "")
+def _kind(body: Object, expected: Kind | None = None) -> Kind | None:
+    name = body.get("kind", "")
     api_version = body.get("apiVersion", "")
-    if isinstance(asked, CustomKind) and api_version == asked.api_version and named in (asked.kind, asked.list_kind):
-        return asked
-    return _KINDS.get((api_version, named)) or _KINDS.get((api_version, named.removesuffix(_LIST)))
+    if isinstance(expected, CustomKind) and api_version == expected.api_version and name in (expected.kind, expected.list_kind):
+        return expected
+    return _KINDS.get((api_version, name)) or _KINDS.get((api_version, name.removesuffix(_LIST)))
 
 
 def _is_list(body: Object, kind: Kind) -> bool:
@@ -163,6 +163,6 @@ def _without_internal(obj: Object, kind: Kind) -> Object:
     annotations = metadata.get("annotations") or {}
     if hidden is None or hidden not in annotations:
         return obj
-    left = {key: value for key, value in annotations.items() if key != hidden}
-    kept = {key: value for key, value in metadata.items() if key != "annotations"}
-    return {**obj, "metadata": {**kept, "annotations": left} if left else kept}
+    others = {key: value for key, value in annotations.items() if key != hidden}
+    rest = {key: value for key, value in metadata.items() if key != "annotations"}
+    return {**obj, "metadata": {**rest, "annotations": others} if others else rest}

@@ -90,8 +90,8 @@ def _job(obj: Object, now: datetime) -> list[Any]:
         completions = f"{succeeded}/1 of {spec['parallelism']}"
     else:
         completions = f"{succeeded}/1"
-    shown = [_job_status(obj), completions, _job_duration(status, now), age(obj, now)]
-    return [name(obj), *shown, *_containers(spec.get("template")), _selector(obj)]
+    cells = [_job_status(obj), completions, _job_duration(status, now), age(obj, now)]
+    return [name(obj), *cells, *_containers(spec.get("template")), _selector(obj)]
 
 
 def _job_status(obj: Object) -> str:
@@ -117,8 +117,8 @@ def _cron_job(obj: Object, now: datetime) -> list[Any]:
     last = ages.since(status["lastScheduleTime"], now) if status.get("lastScheduleTime") else NONE
     job = (spec.get("jobTemplate") or {}).get("spec") or {}
     suspend = str(bool(spec.get("suspend")))
-    shown = [spec.get("schedule", ""), spec.get("timeZone") or NONE, suspend, len(status.get("active") or ()), last]
-    return [name(obj), *shown, age(obj, now), *_containers(job.get("template")), _selector({"spec": job})]
+    cells = [spec.get("schedule", ""), spec.get("timeZone") or NONE, suspend, len(status.get("active") or ()), last]
+    return [name(obj), *cells, age(obj, now), *_containers(job.get("template")), _selector({"spec": job})]
 
 
 def _pod_template(obj: Object, now: datetime) -> list[Any]:

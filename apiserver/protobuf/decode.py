@@ -36,12 +36,12 @@ def decode(body: bytes, types: Types, default: tuple[str, str] = ("", "")) -> Ob
     if len(body) == len(MAGIC):
         raise ProtobufError("empty body")
     (api_version, kind), raw = _envelope(body[len(MAGIC) :])
-    said = f'\'runtime.TypeMeta{{APIVersion:"{api_version}", Kind:"{kind}"}}\''
+    type_meta = f'\'runtime.TypeMeta{{APIVersion:"{api_version}", Kind:"{kind}"}}\''
     api_version, kind = api_version or default[0], kind or default[1]
     if not kind:
-        raise ProtobufError(f"Object 'Kind' is missing in {said}")
+        raise ProtobufError(f"Object 'Kind' is missing in {type_meta}")
     if not api_version:
-        raise ProtobufError(f"Object 'apiVersion' is missing in {said}")
+        raise ProtobufError(f"Object 'apiVersion' is missing in {type_meta}")
     type_name = "DeleteOptions" if kind == "DeleteOptions" else messages.TYPES.get((api_version, kind), "")
     if not type_table.has(types, type_name):
         raise ProtobufError(f'{kind} in version "{api_version}" is not supported as protobuf: send it as JSON')
@@ -53,16 +53,16 @@ def _envelope(data: bytes) -> tuple[tuple[str, str], bytes]:
 
     Upstream: runtime.Unknown
     """
-    said = {1: "", 2: ""}
+    texts = {1: "", 2: ""}
     raw = b""
     for number, kind, value in wire.fields(data):
         if number == 1:
             for inner, of_inner, text in wire.fields(wire.delimited(value, kind, "TypeMeta")):
-                if inner in said:
-                    said[inner] = wire.text(wire.delimited(text, of_inner, "TypeMeta"))
+                if inner in texts:
+                    texts[inner] = wire.text(wire.delimited(text, of_inner, "TypeMeta"))
         elif number == 2:
             raw = wire.delimited(value, kind, "Raw")
-    return (said[1], said[2]), raw
+    return (texts[1], texts[2]), raw
 
 
 @lru_cache(maxsize=8)
@@ -141,11 +141,11 @@ def _scalar(field: Field, expected: int, read: Callable[[Any], Any]) -> Put:
     left_out = (field.omitempty or field.omitzero) and not field.pointer and field.type not in ("Quantity", "IntOrString")
 
     def put(into: Object, kind: int, value: Raw) -> None:
-        made = read(wire.expect(value, kind, expected, name))
-        if left_out and not made:
+        result = read(wire.expect(value, kind, expected, name))
+        if left_out and not result:
             into.pop(name, None)
         else:
-            into[name] = made
+            into[name] = result
 
     return put
 
@@ -168,12 +168,12 @@ def _map(name: str, expected: int, read: Callable[[Any], Any], absent: Any) -> P
 
     def put(into: Object, kind: int, value: Raw) -> None:
         key = ""
-        made = absent.copy() if isinstance(absent, dict | list) else absent
+        entry = absent.copy() if isinstance(absent, dict | list) else absent
         for number, of_part, part in wire.fields(wire.delimited(value, kind, name)):
             if number == 1:
                 key = wire.text(wire.delimited(part, of_part, name))
             elif number == 2:
-                made = read(wire.expect(part, of_part, expected, name))
-        into.setdefault(name, {})[key] = made
+                entry = read(wire.expect(part, of_part, expected, name))
+        into.setdefault(name, {})[key] = entry
 
     return put

@@ -139,11 +139,11 @@ def _base64(data: bytes) -> str:
 
 
 def _quantity(data: bytes) -> str:
-    shown = "0"
+    amount = "0"
     for number, kind, value in fields(data):
         if number == 1:
-            shown = text(delimited(value, kind, "string"))
-    return shown
+            amount = text(delimited(value, kind, "string"))
+    return amount
 
 
 def _int_or_string(data: bytes) -> int | str:

@@ -25,9 +25,9 @@ _HEAD: Final[Object] = {
 
 def documents(release: str, custom: CustomResources) -> dict[tuple[str, str], Document]:
     """The documents of all custom resources, by group and version."""
-    named = {(kind.group, kind.version) for kind in custom.kinds()}
-    made = {each: document(release, *each, custom) for each in sorted(named)}
-    return {each: found for each, found in made.items() if found is not None}
+    versions = {(kind.group, kind.version) for kind in custom.kinds()}
+    all_documents = {each: document(release, *each, custom) for each in sorted(versions)}
+    return {each: text for each, text in all_documents.items() if text is not None}
 
 
 def document(release: str, group: str, version: str, custom: CustomResources) -> Document | None:
@@ -35,17 +35,17 @@ def document(release: str, group: str, version: str, custom: CustomResources) ->
     kinds = [each for each in custom.kinds() if (each.group, each.version) == (group, version)]
     if not kinds:
         return None
-    known = schemas.load(release)
+    published_schemas = schemas.load(release)
     names = {each.type_name: component(each) for each in kinds}
     names |= {f"{each.type_name}List": component(each) + "List" for each in kinds}
 
     def ref(type_name: str) -> Object:
-        return {"$ref": _PREFIX + names[type_name]} if type_name in names else known.ref(type_name)
+        return {"$ref": _PREFIX + names[type_name]} if type_name in names else published_schemas.ref(type_name)
 
-    sent = ["Status", "DeleteOptions", "ObjectMeta", "ListMeta"]
+    type_names = ["Status", "DeleteOptions", "ObjectMeta", "ListMeta"]
     if any(each.subresources for each in kinds):
-        sent.append("autoscaling.Scale")
-    components = known.components(sent, [])
+        type_names.append("autoscaling.Scale")
+    components = published_schemas.components(type_names, [])
     for kind in kinds:
         components[component(kind)] = _object(kind, custom)
         components[component(kind) + "List"] = _list(kind)
@@ -60,10 +60,10 @@ def component(kind: CustomKind) -> str:
 
 
 def _gvk(kind: CustomKind, name: str) -> Object:
-    said: Object = {"x-kubernetes-group-version-kind": [{"group": kind.group, "kind": name, "version": kind.version}]}
+    extension: Object = {"x-kubernetes-group-version-kind": [{"group": kind.group, "kind": name, "version": kind.version}]}
     if kind.selectable:
-        said["x-kubernetes-selectable-fields"] = [{"fieldPath": path} for path in kind.selectable]
-    return said
+        extension["x-kubernetes-selectable-fields"] = [{"fieldPath": path} for path in kind.selectable]
+    return extension
 
 
 def _object(kind: CustomKind, custom: CustomResources) -> Object:
@@ -94,18 +94,18 @@ def published(schema: Any) -> Any:
         return [published(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    made: Object = {}
+    copy: Object = {}
     for key, value in schema.items():
         if key in ("properties", "definitions", "patternProperties"):
-            made[key] = {name: published(inner) for name, inner in value.items()}
+            copy[key] = {name: published(inner) for name, inner in value.items()}
         elif key in ("default", "example", "enum"):
-            made[key] = value
+            copy[key] = value
         else:
-            made[key] = published(value)
+            copy[key] = published(value)
     if schema.get("x-kubernetes-embedded-resource"):
         metadata = {"allOf": [{"$ref": f"{_PREFIX}{_META}.ObjectMeta"}]}
-        made["properties"] = {**_HEAD, **made.get("properties", {}), "metadata": metadata}
-        made["required"] = [*made.get("required", ()), "kind", "apiVersion"]
+        copy["properties"] = {**_HEAD, **copy.get("properties", {}), "metadata": metadata}
+        copy["required"] = [*copy.get("required", ()), "kind", "apiVersion"]
     if schema.get("x-kubernetes-int-or-string"):
-        made["anyOf"] = [{"type": "integer"}, {"type": "string"}]
-    return made
+        copy["anyOf"] = [{"type": "integer"}, {"type": "string"}]
+    return copy

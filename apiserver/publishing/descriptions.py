@@ -240,5 +240,5 @@ def described(schema: Schema, type_name: str) -> Schema:
         name: {"description": fields[name], **each} if name in fields else each
         for name, each in schema.get("properties", {}).items()
     }
-    made = {**schema, "properties": described} if described else dict(schema)
-    return {"description": _TYPES[type_name], **made} if type_name in _TYPES else made
+    copy = {**schema, "properties": described} if described else dict(schema)
+    return {"description": _TYPES[type_name], **copy} if type_name in _TYPES else copy

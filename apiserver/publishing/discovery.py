@@ -123,8 +123,8 @@ def root_paths(kinds: Kinds = KINDS) -> Object:
 
 
 def _named_groups(kinds: Kinds) -> list[str]:
-    found = [group for group in groups(kinds) if group]
-    return sorted(found, key=lambda group: _ORDER.index(group) if group in _ORDER else len(_ORDER))
+    names = [group for group in groups(kinds) if group]
+    return sorted(names, key=lambda group: _ORDER.index(group) if group in _ORDER else len(_ORDER))
 
 
 def _group(group: str, kinds: Kinds) -> Object:
@@ -157,7 +157,7 @@ def _resources(kinds: Iterable[Kind]) -> Iterator[Object]:
             yield {**entry, "kind": each.kind, "verbs": list(each.verbs)}
 
 
-def _aggregated(named: Iterable[str], kinds: Kinds) -> Object:
+def _aggregated(names: Iterable[str], kinds: Kinds) -> Object:
     served = groups(kinds)
     items = [
         {
@@ -167,13 +167,13 @@ def _aggregated(named: Iterable[str], kinds: Kinds) -> Object:
                 for each in served[group]
             ],
         }
-        for group in named
+        for group in names
     ]
     return {"kind": "APIGroupDiscoveryList", "apiVersion": AGGREGATED, "metadata": {}, "items": items}
 
 
 def _resources_in_one(kinds: Iterable[Kind]) -> list[Object]:
-    found = []
+    resources = []
     for kind in sorted(kinds, key=lambda each: each.plural):
         entry: Object = {
             "resource": kind.plural,
@@ -192,8 +192,8 @@ def _resources_in_one(kinds: Iterable[Kind]) -> list[Object]:
                 }
                 for each in parts
             ]
-        found.append(entry)
-    return found
+        resources.append(entry)
+    return resources
 
 
 def _response_kind(group: str, version: str, name: str, kind: Kind) -> Object:

@@ -40,10 +40,10 @@ class Documents:
                 # The definitions have changed, and what is served with them.
                 self._number = self._custom.number
                 self._made.clear()
-            found = self._made.get(key) or self._make(*key)
-            if found is not None:
-                self._made[key] = found
-            return found
+            document = self._made.get(key) or self._make(*key)
+            if document is not None:
+                self._made[key] = document
+            return document
 
     def _make(self, path: str, aggregated: bool) -> Document | None:
         from podstrat.apiserver.publishing import discovery
@@ -51,11 +51,11 @@ class Documents:
         if path.startswith("/openapi/"):
             return self._schema(path.strip("/").split("/")[1:])
         if aggregated:
-            made = discovery.aggregated_core if path == "/api" else discovery.aggregated_groups
-            body = made(self._custom.served())
+            aggregate = discovery.aggregated_core if path == "/api" else discovery.aggregated_groups
+            body = aggregate(self._custom.served())
             return Document(_text(body), f"{negotiation.JSON};g={AGGREGATED};v=v2;as=APIGroupDiscoveryList")
-        found = self._discovered(path.strip("/").split("/"))
-        return None if found is None else Document(_text(found), negotiation.JSON)
+        discovered = self._discovered(path.strip("/").split("/"))
+        return None if discovered is None else Document(_text(discovered), negotiation.JSON)
 
     def _schema(self, parts: list[str]) -> Document | None:
         from podstrat.apiserver.publishing import custom_openapi, openapi
@@ -63,14 +63,16 @@ class Documents:
         release = self._engine.version
         match parts:
             case ["v3"]:
-                made: openapi.Document | None = openapi.index(release, custom_openapi.documents(release, self._custom))
+                document: openapi.Document | None = openapi.index(release, custom_openapi.documents(release, self._custom))
             case ["v3", "api", version]:
-                made = openapi.document(release, "", version)
+                document = openapi.document(release, "", version)
             case ["v3", "apis", group, version]:
-                made = openapi.document(release, group, version) or custom_openapi.document(release, group, version, self._custom)
+                document = openapi.document(release, group, version) or custom_openapi.document(
+                    release, group, version, self._custom
+                )
             case _:
-                made = None
-        return None if made is None else Document(made.body, openapi.CONTENT_TYPE)
+                document = None
+        return None if document is None else Document(document.body, openapi.CONTENT_TYPE)
 
     def _discovered(self, parts: list[str]) -> object | None:
         from podstrat.apiserver.publishing import discovery

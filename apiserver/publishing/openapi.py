@@ -28,20 +28,20 @@ class Document(NamedTuple):
 
 def index(release: str, custom: Mapping[tuple[str, str], Document] = MappingProxyType({})) -> Document:
     """``/openapi/v3``: where the document of each group and version is; ``custom`` are those of custom resources."""
-    found = {}
-    for (group, version), made in {**_own(release), **custom}.items():
+    paths = {}
+    for (group, version), each in {**_own(release), **custom}.items():
         path = f"apis/{group}/{version}" if group else f"api/{version}"
-        found[path] = {"serverRelativeURL": f"/openapi/v3/{path}?hash={made.hash}"}
-    return as_document({"paths": dict(sorted(found.items()))})
+        paths[path] = {"serverRelativeURL": f"/openapi/v3/{path}?hash={each.hash}"}
+    return as_document({"paths": dict(sorted(paths.items()))})
 
 
 @cache
 def _own(release: str) -> dict[tuple[str, str], Document]:
     """The documents of the kinds of the table."""
     served = groups_of_release(types.version(release))
-    named = [(group, version) for group, versions in served.items() for version in versions]
-    made = {each: document(release, *each) for each in named}
-    return {each: found for each, found in made.items() if found is not None}
+    group_versions = [(group, version) for group, versions in served.items() for version in versions]
+    documents = {each: document(release, *each) for each in group_versions}
+    return {each: text for each, text in documents.items() if text is not None}
 
 
 @lru_cache(maxsize=256)
@@ -50,15 +50,15 @@ def document(release: str, group: str, version: str) -> Document | None:
     kinds = [each for each in of_release(types.version(release)) if (each.group, each.version) == (group, version)]
     if not kinds:
         return None
-    known = schemas.load(release)
-    paths = operations.paths(kinds, known.ref)
+    published_schemas = schemas.load(release)
+    paths = operations.paths(kinds, published_schemas.ref)
     listed = [each for each in kinds if "list" in each.verbs]
-    sent = [each.type_name for each in kinds] + [
+    names = [each.type_name for each in kinds] + [
         part.type_name for each in kinds for part in subresources.of(each) if part.is_typed
     ]
-    components = known.components([*_COMMON, *sent], listed)
+    components = published_schemas.components([*_COMMON, *names], listed)
     for kind in kinds:
-        name = known.name(kind.type_name)
+        name = published_schemas.name(kind.type_name)
         components[name] = schemas.with_kind(components[name], kind.group, kind.version, kind.kind)
     return as_document(
         {

@@ -70,8 +70,8 @@ class _Place(NamedTuple):
 
 def paths(kinds: Iterable[Kind], ref: Ref) -> Object:
     """The paths of some kinds. ``ref`` gives the reference to a type's schema."""
-    made = {place.path: _item(place, ref) for kind in kinds for place in _patched(kind)}
-    return dict(sorted(made.items()))
+    items = {place.path: _item(place, ref) for kind in kinds for place in _patched(kind)}
+    return dict(sorted(items.items()))
 
 
 def _patched(kind: Kind) -> Iterator[_Place]:
@@ -97,8 +97,8 @@ def _places(kind: Kind) -> Iterator[_Place]:
     for each in subresources.of(kind):
         if not each.is_typed:
             continue
-        sent = (each.group, each.version, each.kind, each.type_name)
-        yield _Place(f"{collection}/{{name}}/{each.name}", each.verbs, *sent, owner, noun + each.name.capitalize())
+        type_of = (each.group, each.version, each.kind, each.type_name)
+        yield _Place(f"{collection}/{{name}}/{each.name}", each.verbs, *type_of, owner, noun + each.name.capitalize())
 
 
 def _item(place: _Place, ref: Ref) -> Object:
@@ -134,8 +134,8 @@ def _body(body: str, place: _Place, ref: Ref) -> Object:
         content = {each: {"schema": several if "json-patch" in each else one} for each in place.patches}
         return {"required": True, "content": content}
     schema = ref("DeleteOptions" if body == "options" else place.type_name)
-    made: Object = {"content": {each: {"schema": schema} for each in BODIES}}
-    return {"required": True, **made} if body == "object" else made
+    request_body: Object = {"content": {each: {"schema": schema} for each in BODIES}}
+    return {"required": True, **request_body} if body == "object" else request_body
 
 
 def _parameter(name: str) -> Object:

@@ -75,15 +75,15 @@ class Schemas:
     def components(self, type_names: Iterable[str], lists: Iterable[Kind]) -> dict[str, Schema]:
         """The schemas of some types and lists, and of every type that they mention."""
         listed = {self.name(f"{each.type_name}List"): each for each in lists}
-        made = {name: self._published.get(name) or self._list(kind) for name, kind in listed.items()}
-        todo = [self.name(each) for each in type_names] + [name for schema in made.values() for name in _mentioned(schema)]
-        known = self._by_name()
+        components = {name: self._published.get(name) or self._list(kind) for name, kind in listed.items()}
+        todo = [self.name(each) for each in type_names] + [name for schema in components.values() for name in _mentioned(schema)]
+        by_name = self._by_name()
         while todo:
             name = todo.pop()
-            if name not in made:
-                made[name] = self._schema(name, known[name])
-                todo += _mentioned(made[name])
-        return dict(sorted(made.items()))
+            if name not in components:
+                components[name] = self._schema(name, by_name[name])
+                todo += _mentioned(components[name])
+        return dict(sorted(components.items()))
 
     def _by_name(self) -> dict[str, str]:
         """The name in the types table of every schema."""
@@ -143,8 +143,8 @@ class Schemas:
 
 
 def _read(path: Path) -> dict[str, Schema]:
-    found: dict[str, Schema] = json.loads(gzip.decompress(path.read_bytes()))
-    return found
+    schemas: dict[str, Schema] = json.loads(gzip.decompress(path.read_bytes()))
+    return schemas
 
 
 @cache

@@ -528,7 +528,7 @@ def test_the_columns_of_every_kind_are_those_of_the_release():
         if "list" in kind.verbs:
             root = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
             listed = {"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": {}, "items": []}
-            made = tables.table(listed, now=NOW, version=(1, 37), asked=kind)["columnDefinitions"]
+            made = tables.table(listed, now=NOW, version=(1, 37), expected=kind)["columnDefinitions"]
             keys = ("name", "type", "format", "priority")
             shown[f"{root}/{kind.plural}"] = [[each[key] for key in keys] for each in made]
     assert shown == recorded
@@ -708,5 +708,5 @@ def test_cells_of_kinds_without_rules(api_version, kind, obj, cells):
     asked = next(each for each in KINDS if (each.api_version, each.kind) == (api_version, kind))
     metadata = {"name": "x", "creationTimestamp": AN_HOUR_AGO, **obj.get("metadata", {})}
     body = {"apiVersion": api_version, "kind": kind, **obj, "metadata": metadata}
-    (row,) = table(body, asked=asked)["rows"]
+    (row,) = table(body, expected=asked)["rows"]
     assert row["cells"] == cells
