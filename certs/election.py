@@ -40,8 +40,8 @@ class Election:
         lease = self._cluster.get(self._path)
         if lease is None:
             spec = self._spec({}, now)
-            made = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": self._metadata, "spec": spec}
-            self._remember(self._cluster.create(self._collection, made), clock)
+            new = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": self._metadata, "spec": spec}
+            self._remember(self._cluster.create(self._collection, new), clock)
             return True
         spec = lease.get("spec") or {}
         if spec != self._seen:

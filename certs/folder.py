@@ -21,15 +21,15 @@ NAMES = (
 
 def read(folder: Path) -> State | None:
     """The state in a folder; None if there is nothing of it. Broken if there is only a part."""
-    found = {name: (folder / name).read_bytes() for name in NAMES if (folder / name).exists()}
-    return secret.of_files(found) if found else None
+    contents = {name: (folder / name).read_bytes() for name in NAMES if (folder / name).exists()}
+    return secret.of_files(contents) if contents else None
 
 
 def write(folder: Path, state: State) -> None:
     """Keys are private. A key is written before its certificate: until both are new the old pair stays in use."""
-    made = secret.files(state)
+    contents = secret.files(state)
     for name in NAMES:
-        if name in made:
-            files.write(folder / name, made[name], 0o600 if name.endswith(".key") else 0o644)
+        if name in contents:
+            files.write(folder / name, contents[name], 0o600 if name.endswith(".key") else 0o644)
         else:
             (folder / name).unlink(missing_ok=True)

@@ -71,11 +71,11 @@ def _facts(certificate: x509.Certificate) -> Facts:
 
 def _names(certificate: x509.Certificate) -> tuple[str, ...]:
     try:
-        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return ()
-    addresses = (str(each) for each in found.get_values_for_type(x509.IPAddress))
-    return (*found.get_values_for_type(x509.DNSName), *addresses)
+    addresses = (str(each) for each in names.get_values_for_type(x509.IPAddress))
+    return (*names.get_values_for_type(x509.DNSName), *addresses)
 
 
 def _is_authority(certificate: x509.Certificate) -> bool:
@@ -102,14 +102,14 @@ def vouches(bundle: bytes, chain: bytes, now: datetime) -> bool:
     if not _facts(leaf).is_valid(now):
         return False
     trusted = [each for each in certificates(bundle) if _facts(each).is_valid(now)] if bundle.strip() else []
-    reached, seen = leaf, 0
-    while seen <= len(between):
+    reached, length = leaf, 0
+    while length <= len(between):
         if any(reached == anchor or _signed(reached, anchor) for anchor in trusted):
             return True
         above = next((each for each in between if each != reached and _signed(reached, each)), None)
         if above is None or not _facts(above).is_valid(now):
             return False
-        reached, seen = above, seen + 1
+        reached, length = above, length + 1
     return False
 
 

@@ -81,8 +81,8 @@ class Authority:
             # Tells authorities of one name apart, and strict clients ask for it.
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
         )
-        if found := [_alternative(each) for each in alternatives]:
-            builder = builder.add_extension(x509.SubjectAlternativeName(found), critical=False)
+        if names := [_alternative(each) for each in alternatives]:
+            builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
         return Pair(_pem(builder.sign(self._key, hashes.SHA256())), _key_pem(key))
 
 
@@ -118,7 +118,7 @@ def _begun(
     )
 
 
-def _usage(**wanted: bool) -> x509.KeyUsage:
+def _usage(**usages: bool) -> x509.KeyUsage:
     every = (
         "digital_signature",
         "content_commitment",
@@ -130,7 +130,7 @@ def _usage(**wanted: bool) -> x509.KeyUsage:
         "encipher_only",
         "decipher_only",
     )
-    return x509.KeyUsage(**{name: wanted.get(name, False) for name in every})
+    return x509.KeyUsage(**{name: usages.get(name, False) for name in every})
 
 
 def _alternative(name: str) -> x509.GeneralName:

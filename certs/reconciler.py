@@ -41,7 +41,7 @@ class Keeper:
         folder: Path,
         names: Sequence[str],
         policy: Policy,
-        done: Callable[[rotation.Step], None] = lambda step: None,
+        on_step: Callable[[rotation.Step], None] = lambda step: None,
     ) -> None:
         self._secret = secret
         self._configurations = configurations
@@ -49,54 +49,56 @@ class Keeper:
         self._folder = folder
         self._names = tuple(names)
         self._policy = policy
-        self._done = done
+        self._done = on_step
         self.suspects = False
         """Whether the last round read a bundle that does not vouch for our certificate, and the one before it did not."""
 
     def round(self, now: datetime, clock: float) -> None:
         """One look at everything. ClusterError if the API server does not answer: the files stay as they are."""
         leading = self.election.lead(now, clock)
-        found = self._configurations.read()
+        configurations = self._configurations.read()
         # The Secret is read after the configurations: what is published is never older than what was published before.
-        kept = self._secret.read()
-        state = _state(kept)
+        secret = self._secret.read()
+        state = _state(secret)
         if leading:
             try:
-                kept, state, found = self._led(kept, state, found, now)
+                secret, state, configurations = self._led(secret, state, configurations, now)
             except Conflict as conflict:
                 log.info("another replica was faster: %s", conflict)
                 return
         if state is not None:
             self._write(state)
-        self._note(found, now)
+        self._note(configurations, now)
 
     def _led(
-        self, kept: Object | None, state: State | None, found: dict[str, Object], now: datetime
+        self, secret: Object | None, state: State | None, configurations: dict[str, Object], now: datetime
     ) -> tuple[Object, State, dict[str, Object]]:
         """The leader's part: at most one step, and the bundle in every configuration."""
         if state is None:
-            kept, state, found = self._begun(kept, found, now)
-        assert kept is not None
-        found = self._configurations.publish(found, state.bundle)
+            secret, state, configurations = self._begun(secret, configurations, now)
+        assert secret is not None
+        configurations = self._configurations.publish(configurations, state.bundle)
         due = rotation.due(state, self._names, now, self._policy, published=True)
         if due.step != "nothing":
             state = rotation.carried_out(due.step, state, self._names, now, self._policy)
-            kept = self._secret.write(state, kept)
+            secret = self._secret.write(state, secret)
             log.info("%s: %s", due.step, due.reason)
             self._done(due.step)
-            found = self._configurations.publish(found, state.bundle)
-        return kept, state, found
+            configurations = self._configurations.publish(configurations, state.bundle)
+        return secret, state, configurations
 
-    def _begun(self, kept: Object | None, found: dict[str, Object], now: datetime) -> tuple[Object, State, dict[str, Object]]:
+    def _begun(
+        self, secret: Object | None, configurations: dict[str, Object], now: datetime
+    ) -> tuple[Object, State, dict[str, Object]]:
         """A first state; or, where the Secret was lost, one that what is in service and published goes on with."""
-        trusted = self._trusted(found)
+        trusted = self._trusted(configurations)
         state = rotation.recovered(self._leaf(), trusted, self._names, now, self._policy)
         if state.successor is None and trusted:
             # The new leaf is served as soon as it is in the Secret: clients must trust it before.
-            found = self._configurations.publish(found, state.bundle)
-        kept = self._secret.write(state, kept)
+            configurations = self._configurations.publish(configurations, state.bundle)
+        secret = self._secret.write(state, secret)
         log.info("the Secret was lost and is recovered" if trusted else "created a CA and a certificate in the Secret")
-        return kept, state, found
+        return secret, state, configurations
 
     def _leaf(self) -> Pair | None:
         """The pair in this replica's files."""
@@ -105,9 +107,9 @@ class Keeper:
         except OSError:
             return None
 
-    def _trusted(self, found: dict[str, Object]) -> list[bytes]:
+    def _trusted(self, configurations: dict[str, Object]) -> list[bytes]:
         """The certificates that are published, and those in this replica's bundle, each once."""
-        every = [each for configuration in found.values() for each in bundles(configuration)]
+        every = [each for configuration in configurations.values() for each in bundles(configuration)]
         with contextlib.suppress(OSError):
             every.append((self._folder / BUNDLE).read_bytes())
         unique: dict[bytes, None] = {}
@@ -125,9 +127,11 @@ class Keeper:
         ):
             _write_if_new(self._folder / name, content, mode)
 
-    def _note(self, found: dict[str, Object], now: datetime) -> None:
+    def _note(self, configurations: dict[str, Object], now: datetime) -> None:
         """What is published, for the processes of this replica to compare their certificate with."""
-        every = sorted({base64.b64encode(each).decode() for configuration in found.values() for each in bundles(configuration)})
+        every = sorted(
+            {base64.b64encode(each).decode() for configuration in configurations.values() for each in bundles(configuration)}
+        )
         leaf = self._leaf()
         if leaf is not None and not self.suspects and not _all_vouch(every, leaf.certificate, now):
             # A repair by the leader may be on its way: a healthy replica is not to leave its Service for that.
@@ -138,10 +142,10 @@ class Keeper:
         _write_if_new(self._folder / PUBLISHED, json.dumps(every).encode(), 0o644)
 
 
-def _state(kept: Object | None) -> State | None:
+def _state(secret: Object | None) -> State | None:
     """The state in the Secret; None if it is absent or has to be recreated."""
     try:
-        return decoded((kept or {}).get("data") or {})
+        return decoded((secret or {}).get("data") or {})
     except Broken as error:
         if not error.ours:
             raise ClusterError(f"the Secret is managed by another party and is left unchanged: {error}") from None

@@ -92,15 +92,15 @@ class Reloading:
         return stamp != self._seen or (self.fault is not None and time.monotonic() >= self._again)
 
     def _stamp(self) -> Stamp:
-        found = []
+        stamps = []
         for path in self._paths:
             try:
                 stat = path.stat()
             except OSError:
-                found.append((0, 0, 0))
+                stamps.append((0, 0, 0))
             else:
-                found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
-        return tuple(found)
+                stamps.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        return tuple(stamps)
 
     def _load(self) -> Served:
         certificate, key, *client_authority = self._paths

@@ -137,12 +137,12 @@ class Configurations:
 
     def read(self) -> dict[str, Object]:
         """Those that are there, by kind."""
-        found = {kind: self._cluster.get(path) for kind, path in self._paths.items()}
-        return {kind: each for kind, each in found.items() if each is not None}
+        configurations = {kind: self._cluster.get(path) for kind, path in self._paths.items()}
+        return {kind: each for kind, each in configurations.items() if each is not None}
 
-    def publish(self, found: Mapping[str, Object], bundle: bytes) -> dict[str, Object]:
+    def publish(self, configurations: Mapping[str, Object], bundle: bytes) -> dict[str, Object]:
         """Puts the bundle into those that were read and have another one; gives them as they are afterwards."""
-        return {kind: self._published(kind, each, bundle) for kind, each in found.items()}
+        return {kind: self._published(kind, each, bundle) for kind, each in configurations.items()}
 
     def _published(self, kind: str, configuration: Object, bundle: bytes) -> Object:
         if all(each == bundle for each in bundles(configuration)):
@@ -157,10 +157,10 @@ class Configurations:
 
 def bundles(configuration: Object) -> list[bytes]:
     """The bundle of each webhook of a configuration."""
-    found = []
+    texts = []
     for hook in configuration.get("webhooks") or ():
         try:
-            found.append(base64.b64decode((hook.get("clientConfig") or {}).get("caBundle") or ""))
+            texts.append(base64.b64decode((hook.get("clientConfig") or {}).get("caBundle") or ""))
         except (binascii.Error, ValueError):
-            found.append(b"")
-    return found
+            texts.append(b"")
+    return texts

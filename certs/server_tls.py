@@ -10,7 +10,7 @@ CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
 def context() -> ssl.SSLContext:
     """A server's context, still without a certificate."""
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made.minimum_version = ssl.TLSVersion.TLSv1_2
-    made.set_ciphers(CIPHERS)
-    return made
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.minimum_version = ssl.TLSVersion.TLSv1_2
+    tls.set_ciphers(CIPHERS)
+    return tls
