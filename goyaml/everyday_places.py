@@ -66,11 +66,11 @@ class Outline:
     def _place(self, number: int, column: int) -> Place:
         return number + self._first_line, column + 1
 
-    def _inside(self, flow: Any, path: Path, found: tuple[Place, Place]) -> tuple[Place, Place]:
+    def _inside(self, flow: Any, path: Path, place: tuple[Place, Place]) -> tuple[Place, Place]:
         """Of a flow collection on one line: its items are scalars."""
         spot = _entry(flow, path[0]) if path else None
         if spot is None:
-            return found
+            return place
         number, value, key = spot
         return self._place(number, value), self._place(number, key)
 

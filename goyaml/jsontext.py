@@ -63,14 +63,14 @@ class Reader:
         if end - begin > MAX_SIZE:
             raise too_large(end - begin, line)
         self._advance(end)
-        found = tree(text, begin, end, line) if self._repeats else None
-        return Document(value, line, lambda: found or tree(text, begin, end, line), found)
+        marks = tree(text, begin, end, line) if self._repeats else None
+        return Document(value, line, lambda: marks or tree(text, begin, end, line), marks)
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) != len(pairs):
+        value = dict(pairs)
+        if len(value) != len(pairs):
             self._repeats = True
-        return made
+        return value
 
 
 def _place(text: str, begin: int, line: int, index: int) -> Place:

@@ -66,8 +66,8 @@ class Tree:
 
 def _child(node: Node, step: str | int) -> Node | None:
     if type(node.items) is dict:
-        found: Node | None = node.items.get(step)
-        return found
+        child: Node | None = node.items.get(step)
+        return child
     if type(node.items) is list and type(step) is int and 0 <= step < len(node.items):
         item: Node = node.items[step]
         return item
@@ -156,11 +156,11 @@ class Composer:
         self.open.append(_Open(node, bool(event.flow_style), anchor, self.decoded - 1))
 
     def end(self) -> None:
-        done = self.open.pop()
-        if done.anchor:
-            done.anchor.node = done.node
-            done.anchor.cost = self.decoded - done.before
-        self.add(done.node)
+        frame = self.open.pop()
+        if frame.anchor:
+            frame.anchor.node = frame.node
+            frame.anchor.cost = self.decoded - frame.before
+        self.add(frame.node)
 
     def alias(self, event: Any) -> None:
         anchor = self.anchors.get(event.anchor)
@@ -175,11 +175,11 @@ class Composer:
         self.aliased += anchor.cost
         if too_much_aliased(self.aliased, self.decoded):
             self.note(self.error("document contains excessive aliasing", event.start_mark))
-        meant = anchor.node
-        value, height = _copy(meant.value)
+        target = anchor.node
+        value, height = _copy(target.value)
         if len(self.open) + height > MAX_DEPTH:
             raise self.error(f"exceeded max depth of {MAX_DEPTH}", event.start_mark)
-        self.add(Node(value, event.start_mark, meant.items, meant.keys), aliased=True)
+        self.add(Node(value, event.start_mark, target.items, target.keys), aliased=True)
 
     # What becomes of it.
 
@@ -294,15 +294,15 @@ def _shown(key: str | None) -> str:
 
 def _unsupported(root: Node) -> Node | None:
     """The first number that is none, in the order of the keys."""
-    left = [root]
-    while left:
-        node = left.pop()
+    pending = [root]
+    while pending:
+        node = pending.pop()
         if type(node.value) is float and not isfinite(node.value):
             return node
         if type(node.items) is dict:
-            left += [node.items[key] for key in sorted(node.items, reverse=True)]
+            pending += [node.items[key] for key in sorted(node.items, reverse=True)]
         elif node.items:
-            left += node.items[::-1]
+            pending += node.items[::-1]
     return None
 
 

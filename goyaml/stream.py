@@ -33,15 +33,15 @@ class Documents:
     def __next__(self) -> Document:
         for part in self._parts:
             try:
-                found = part()
+                doc = part()
             except YamlError as error:
                 self.count += 1
                 error.name = self.name
                 raise
-            if found.value is not None:
-                found.index, found.name = self.count, self.name
+            if doc.value is not None:
+                doc.index, doc.name = self.count, self.name
                 self.count += 1
-                return found
+                return doc
         raise StopIteration
 
 
@@ -98,8 +98,8 @@ def _yaml_parts(text: bytes | str, line: int) -> Iterator[Callable[[], Document]
         after = match[1].strip()
         at = line + breaks(before)
         if after and after[:1] not in ("#", b"#"):
-            shown = after if isinstance(after, str) else after.decode(errors="replace")
-            yield _raiser(YamlError(f"invalid Yaml document separator: {shown}", at))
+            remainder = after if isinstance(after, str) else after.decode(errors="replace")
+            yield _raiser(YamlError(f"invalid Yaml document separator: {remainder}", at))
         elif before:
             yield _yaml_part(before, line)
         else:
@@ -150,7 +150,7 @@ def _json_parts(text: bytes | str) -> Iterator[Callable[[], Document]]:
     index = count = 0
     while reader.skip():
         try:
-            found = reader.document()
+            value = reader.document()
         except jsontext.NotJson as error:
             if count < 2:
                 yield from _rest(text, index, error)
@@ -160,13 +160,13 @@ def _json_parts(text: bytes | str) -> Iterator[Callable[[], Document]]:
         except YamlError as error:
             yield _raiser(error)
             return
-        yield partial(_given, found)
+        yield partial(_given, value)
         index = reader.index
         count += 1
 
 
-def _given(found: Document) -> Document:
-    return found
+def _given(doc: Document) -> Document:
+    return doc
 
 
 _LINE_END = re.compile(r"[^\S\n]*\n?")

@@ -108,12 +108,12 @@ def _refusal(error: Any, first_line: int) -> YamlError:
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line, mark.column) if mark else (0, 0)
     problem = error.problem or "cannot be parsed"
-    named = line
+    number = line
     if line and isinstance(error, ScannerError):
-        named += 1
+        number += 1
     elif not line and error.context_mark:
-        named = error.context_mark.line
-    words = f"yaml: line {named}: {problem}" if named else f"yaml: {problem}"
+        number = error.context_mark.line
+    words = f"yaml: line {number}: {problem}" if number else f"yaml: {problem}"
     return YamlError(problem, line + first_line, column + 1, words=words)
 
 
@@ -156,9 +156,9 @@ def _distrust(event: Any, composer: nodes.Composer, text: str, escapes: bool) ->
         if event.implicit[0] and "?" in event.value:
             raise _ReadAgain("a question mark in a flow collection", composer.place(event.start_mark))
     if escapes and event.style == '"':
-        found = _slash_escape(text, event.start_mark.index, event.end_mark.index)
-        if found is not None:
-            line, column = place(text, found, composer.first_line)
+        escape = _slash_escape(text, event.start_mark.index, event.end_mark.index)
+        if escape is not None:
+            line, column = place(text, escape, composer.first_line)
             where = f"line {line}: " if line > 1 else ""
             raise YamlError("found unknown escape character", line, column, words=f"yaml: {where}found unknown escape character")
 
