@@ -82,21 +82,21 @@ class Client:
         credentials = self.config.credentials
         return await asyncio.to_thread(credentials.current) if credentials.is_slow() else credentials.current()
 
-    async def _renewed(self, used: Identity) -> bool:
-        return await asyncio.to_thread(self.config.credentials.renewed, used)
+    async def _renewed(self, identity: Identity) -> bool:
+        return await asyncio.to_thread(self.config.credentials.renewed, identity)
 
     # ---- requests --------------------------------------------------------------------------------------
 
     async def _requested(self, identity: Identity, method: str, path: str, body: Any, content_type: str) -> Answer:
         data = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
         request = self._head(identity, method, path, data, content_type)
-        kept = self._kept(identity)
-        if kept is not None and method == "GET":
+        connection = self._kept(identity)
+        if connection is not None and method == "GET":
             # The server may be closing a kept connection just now. A read is sent again without harm.
             with suppress(Unavailable):
-                return await self._exchanged(identity, kept, request)
-            kept = None
-        return await self._exchanged(identity, kept, request)
+                return await self._exchanged(identity, connection, request)
+            connection = None
+        return await self._exchanged(identity, connection, request)
 
     async def _exchanged(self, identity: Identity, connection: _Connection | None, request: bytes) -> Answer:
         reusable = False
@@ -233,21 +233,21 @@ async def _tunnel(proxy: Proxy, host: str, port: int) -> socket.socket:
     loop = asyncio.get_running_loop()
     failure: OSError = ConnectionError(f"no address of {proxy.host}")
     for family, kind, protocol, _, address in await loop.getaddrinfo(proxy.host, proxy.port, type=socket.SOCK_STREAM):
-        made = socket.socket(family, kind, protocol)
-        made.setblocking(False)
+        connection = socket.socket(family, kind, protocol)
+        connection.setblocking(False)
         try:
-            await loop.sock_connect(made, address)
-            await loop.sock_sendall(made, proxy.connect_request(host, port))
+            await loop.sock_connect(connection, address)
+            await loop.sock_sendall(connection, proxy.connect_request(host, port))
             head = b""
-            while b"\r\n\r\n" not in head and len(head) < LARGEST_HEAD and (more := await loop.sock_recv(made, 4096)):
+            while b"\r\n\r\n" not in head and len(head) < LARGEST_HEAD and (more := await loop.sock_recv(connection, 4096)):
                 head += more
             check_tunnel(head)
-            return made
+            return connection
         except OSError as error:
-            made.close()
+            connection.close()
             failure = error
         except BaseException:
-            made.close()
+            connection.close()
             raise
     raise failure
 

@@ -71,7 +71,7 @@ class Answer:
 
 def message_of(headers: Any) -> Message:
     """Headers from pairs of name and value."""
-    made = Message()
+    message = Message()
     for name, value in headers:
-        made[name] = value
-    return made
+        message[name] = value
+    return message

@@ -62,12 +62,12 @@ class ClientConfig:
 
     def headers(self, identity: Identity) -> list[tuple[str, str]]:
         """What every request carries."""
-        made = [("User-Agent", self.user_agent), *self.impersonation]
+        headers = [("User-Agent", self.user_agent), *self.impersonation]
         if identity.authorization:
-            made.append(("Authorization", identity.authorization))
+            headers.append(("Authorization", identity.authorization))
         if self.proxy is not None and self.proxy.authorization and not self.is_tls:
-            made.append(("Proxy-Authorization", self.proxy.authorization))
-        return made
+            headers.append(("Proxy-Authorization", self.proxy.authorization))
+        return headers
 
     def tls(self, identity: Identity) -> ssl.SSLContext | None:
         """The TLS context for an identity; None for a server without TLS. The same one as long as the certificate is the same."""
@@ -78,9 +78,9 @@ class ClientConfig:
         with self._lock:
             if self._context is None or self._context[0][1:] != identity[1:]:
                 try:
-                    made = tls.context(self.authority, self.verify, identity.certificate, identity.key)
+                    context = tls.context(self.authority, self.verify, identity.certificate, identity.key)
                 except tls.BadCertificate as error:
                     # Certificates of files are checked when they are loaded: this one is a plugin's.
                     raise PluginError(f"{error.field} of the credential plugin: {error}") from None
-                self._context = (identity, made)
+                self._context = (identity, context)
             return self._context[1]

@@ -28,7 +28,7 @@ class Credentials(Protocol):
 
     def current(self) -> Identity: ...
 
-    def renewed(self, used: Identity) -> bool:
+    def renewed(self, identity: Identity) -> bool:
         """After a 401: whether there is another identity than the one that was used."""
 
 
@@ -44,7 +44,7 @@ class Fixed:
     def current(self) -> Identity:
         return self._identity
 
-    def renewed(self, used: Identity) -> bool:
+    def renewed(self, identity: Identity) -> bool:
         return False
 
 
@@ -65,9 +65,9 @@ class TokenFile:
             self._read()
         return self._identity
 
-    def renewed(self, used: Identity) -> bool:
+    def renewed(self, identity: Identity) -> bool:
         self._read()
-        return self._identity != used
+        return self._identity != identity
 
     def _read(self) -> None:
         self._read_at = self._now()

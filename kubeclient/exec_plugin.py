@@ -64,12 +64,12 @@ class Plugin:
             assert self._identity is not None
             return self._identity
 
-    def renewed(self, used: Identity) -> bool:
+    def renewed(self, identity: Identity) -> bool:
         with self._lock:
             # Another thread may have renewed it since.
-            if self._identity == used:
+            if self._identity == identity:
                 self._run()
-            return self._identity != used
+            return self._identity != identity
 
     def missing(self) -> str | None:
         """Why the program cannot be started; None if it can."""
@@ -93,7 +93,7 @@ class Plugin:
             spec["cluster"] = self.cluster
         request = {"kind": "ExecCredential", "apiVersion": self.api_version, "spec": spec}
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 [shutil.which(self.command, path=self.environ.get("PATH")) or self.command, *self.args],
                 env={**self.environ, **self.env, "KUBERNETES_EXEC_INFO": json.dumps(request)},
                 stdin=None if interactive else subprocess.DEVNULL,
@@ -105,9 +105,9 @@ class Plugin:
             raise self._fail(f"no credential within {self.timeout:g} s") from None
         except OSError as error:
             raise self._fail(f"{error.strerror}{self._hint()}") from None
-        if done.returncode != 0:
-            raise self._fail(f"exit code {done.returncode}{self._hint()}")
-        self._take(done.stdout)
+        if process.returncode != 0:
+            raise self._fail(f"exit code {process.returncode}{self._hint()}")
+        self._take(process.stdout)
 
     def _take(self, output: bytes) -> None:
         """Reads the ExecCredential that the plugin printed."""
@@ -139,10 +139,10 @@ class Plugin:
         if not value:
             return None
         try:
-            found = datetime.fromisoformat(value)
+            time = datetime.fromisoformat(value)
         except (TypeError, ValueError):
             raise self._fail(f"expirationTimestamp {value!r} is not an RFC 3339 time") from None
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
+        return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def has_terminal() -> bool:

@@ -40,8 +40,8 @@ class Fields:
         return value
 
     def text(self, key: str) -> str:
-        found: str = self._read(key, str, "")
-        return found
+        text: str = self._read(key, str, "")
+        return text
 
     def required(self, key: str) -> str:
         if not self.text(key):
@@ -61,14 +61,14 @@ class Fields:
         return text
 
     def flag(self, key: str) -> bool:
-        found: bool = self._read(key, bool, False)
-        return found
+        flag: bool = self._read(key, bool, False)
+        return flag
 
     def texts(self, key: str) -> list[str]:
-        found: list[str] = self._read(key, list, [])
-        if not all(isinstance(each, str) for each in found):
+        texts: list[str] = self._read(key, list, [])
+        if not all(isinstance(each, str) for each in texts):
             raise self.error(key, "must be a list of strings")
-        return found
+        return texts
 
     def path(self, key: str) -> Path:
         """A path, relative to the file's folder."""
@@ -78,5 +78,5 @@ class Fields:
         return Fields(self.value.get(key), self.file, at or f"{self.at}{key}.")
 
     def entries(self, key: str) -> list[Fields]:
-        found: list[Any] = self._read(key, list, [])
-        return [Fields(each, self.file, f"{self.at}{key}[{number}].") for number, each in enumerate(found)]
+        entries: list[Any] = self._read(key, list, [])
+        return [Fields(each, self.file, f"{self.at}{key}[{number}].") for number, each in enumerate(entries)]

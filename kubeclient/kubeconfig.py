@@ -57,9 +57,9 @@ def load(
     if has_account and in_cluster_first:
         return _of_account(environ, account)
     paths = _default_paths(environ)
-    found = [each for each in paths if each.exists()]
-    if found:
-        return _chosen(merged(found), context, environ)
+    existing = [each for each in paths if each.exists()]
+    if existing:
+        return _chosen(merged(existing), context, environ)
     if has_account:
         return _of_account(environ, account)
     tried = " or ".join(map(str, paths))
@@ -76,8 +76,8 @@ def in_cluster(*, environ: Mapping[str, str] = os.environ, account: Path = ACCOU
 
 
 def _default_paths(environ: Mapping[str, str]) -> list[Path]:
-    named = [Path(each) for each in environ.get("KUBECONFIG", "").split(os.pathsep) if each]
-    return named or [Path(environ.get("HOME") or "/") / ".kube" / "config"]
+    listed = [Path(each) for each in environ.get("KUBECONFIG", "").split(os.pathsep) if each]
+    return listed or [Path(environ.get("HOME") or "/") / ".kube" / "config"]
 
 
 # ---- files -----------------------------------------------------------------------------------------
@@ -85,22 +85,22 @@ def _default_paths(environ: Mapping[str, str]) -> list[Path]:
 
 def merged(paths: list[Path]) -> Merged:
     """Kubeconfig files as one: of entries with the same name, the first counts."""
-    made = Merged(tuple(paths), "", {}, {}, {})
+    config = Merged(tuple(paths), "", {}, {}, {})
     for path in paths:
         top = Fields(_value(path), path)
         kind = top.text("kind")
         if kind not in ("", "Config"):
             raise top.error("kind", f"is {kind}, not Config")
-        made = made._replace(current=made.current or top.text("current-context"))
-        for key, noun, known in (
-            ("contexts", "context", made.contexts),
-            ("clusters", "cluster", made.clusters),
-            ("users", "user", made.users),
+        config = config._replace(current=config.current or top.text("current-context"))
+        for key, noun, table in (
+            ("contexts", "context", config.contexts),
+            ("clusters", "cluster", config.clusters),
+            ("users", "user", config.users),
         ):
             for entry in top.entries(key):
                 name = entry.required("name")
-                known.setdefault(name, entry.child(noun, f"{noun} {name}: "))
-    return made
+                table.setdefault(name, entry.child(noun, f"{noun} {name}: "))
+    return config
 
 
 def _value(path: Path) -> Any:
@@ -133,19 +133,19 @@ def _chosen(config: Merged, context: str | None, environ: Mapping[str, str]) -> 
     if not name:
         there = f"contexts: {', '.join(config.contexts)}" if config.contexts else "and there are no contexts"
         raise ConfigError(f"{files}: current-context is not set ({there})")
-    found = config.contexts.get(name)
-    if found is None:
+    entry = config.contexts.get(name)
+    if entry is None:
         there = f" (contexts: {', '.join(config.contexts)})" if config.contexts else ""
         raise ConfigError(f"{files}: no context {name}{there}")
-    cluster = config.clusters.get(found.required("cluster"))
+    cluster = config.clusters.get(entry.required("cluster"))
     if cluster is None:
-        raise found.error("cluster", f"no cluster {found.text('cluster')}")
+        raise entry.error("cluster", f"no cluster {entry.text('cluster')}")
     user = Fields({}, cluster.file)
-    if found.text("user"):
-        if found.text("user") not in config.users:
-            raise found.error("user", f"no user {found.text('user')}")
-        user = config.users[found.text("user")]
-    return _configured(cluster, user, found.text("namespace") or "default", environ)
+    if entry.text("user"):
+        if entry.text("user") not in config.users:
+            raise entry.error("user", f"no user {entry.text('user')}")
+        user = config.users[entry.text("user")]
+    return _configured(cluster, user, entry.text("namespace") or "default", environ)
 
 
 def _configured(cluster: Fields, user: Fields, namespace: str, environ: Mapping[str, str]) -> ClientConfig:
@@ -155,7 +155,7 @@ def _configured(cluster: Fields, user: Fields, namespace: str, environ: Mapping[
         raise cluster.error("insecure-skip-tls-verify", "not allowed together with certificate-authority")
     server, impersonation = cluster.required("server"), _impersonation(user)
     try:
-        made = ClientConfig(
+        config = ClientConfig(
             server if "://" in server else f"http://{server}",
             namespace=namespace,
             authority=authority,
@@ -165,10 +165,10 @@ def _configured(cluster: Fields, user: Fields, namespace: str, environ: Mapping[
         )
     except ConfigError as error:
         raise ConfigError(f"{cluster.place}{error}") from None
-    made.proxy = _proxy(cluster, made, environ)
-    made.credentials = _credentials(user, cluster, authority, environ)
-    _check_certificates(made, cluster, user)
-    return made
+    config.proxy = _proxy(cluster, config, environ)
+    config.credentials = _credentials(user, cluster, authority, environ)
+    _check_certificates(config, cluster, user)
+    return config
 
 
 def _content(fields: Fields, key: str) -> bytes:
@@ -210,13 +210,13 @@ def _impersonation(user: Fields) -> tuple[tuple[str, str], ...]:
         if uid or groups or extra.value:
             raise user.error("as", "required with as-uid, as-groups or as-user-extra")
         return ()
-    made = [("Impersonate-User", name)]
+    headers = [("Impersonate-User", name)]
     if uid:
-        made.append(("Impersonate-Uid", uid))
-    made += [("Impersonate-Group", group) for group in groups]
+        headers.append(("Impersonate-Uid", uid))
+    headers += [("Impersonate-Group", group) for group in groups]
     for key in extra.value:
-        made += [(f"Impersonate-Extra-{quote(key, safe=HEADER_SAFE)}", value) for value in extra.headers(key)]
-    return tuple(made)
+        headers += [(f"Impersonate-Extra-{quote(key, safe=HEADER_SAFE)}", value) for value in extra.headers(key)]
+    return tuple(headers)
 
 
 def _check_certificates(config: ClientConfig, cluster: Fields, user: Fields) -> None:
@@ -244,10 +244,10 @@ def _credentials(user: Fields, cluster: Fields, authority: bytes, environ: Mappi
         raise user.error("auth-provider", message)
     identity = _identity(user)
     if user.text("tokenFile"):
-        made = TokenFile(user.path("tokenFile"), identity)
-        if not made.current().authorization:
+        token = TokenFile(user.path("tokenFile"), identity)
+        if not token.current().authorization:
             raise user.error("tokenFile", f"no token in {user.path('tokenFile')}")
-        return made
+        return token
     if user.value.get("exec") is not None and identity == Identity():
         return _plugin(user, cluster, authority, environ)
     return Fixed(identity)
@@ -282,7 +282,7 @@ def _plugin(user: Fields, cluster: Fields, authority: bytes, environ: Mapping[st
     if mode == exec_plugin.ALWAYS and not exec_plugin.has_terminal():
         raise fields.error("interactiveMode", "Always requires a terminal on standard input")
     command = fields.required("command")
-    made = exec_plugin.Plugin(
+    plugin = exec_plugin.Plugin(
         user.place.rstrip(": "),
         version,
         str(fields.path("command")) if os.sep in command else command,
@@ -293,9 +293,9 @@ def _plugin(user: Fields, cluster: Fields, authority: bytes, environ: Mapping[st
         _cluster_info(cluster, authority) if fields.flag("provideClusterInfo") else None,
         environ,
     )
-    if missing := made.missing():
+    if missing := plugin.missing():
         raise fields.error("command", missing)
-    return made
+    return plugin
 
 
 def _cluster_info(cluster: Fields, authority: bytes) -> dict[str, Any]:
@@ -335,12 +335,12 @@ def _of_account(environ: Mapping[str, str], account: Path) -> ClientConfig:
     except OSError as error:
         raise ConfigError(f"{account}: {error.strerror}: {Path(str(error.filename)).name}") from None
     server = f"https://{f'[{host}]' if ':' in host else host}:{port}"
-    made = ClientConfig(server, token, namespace or "default", authority)
-    made.proxy = _proxy_of_environ(made, environ)
+    config = ClientConfig(server, token, namespace or "default", authority)
+    config.proxy = _proxy_of_environ(config, environ)
     from podstrat.kubeclient import tls
 
     try:
         tls.context(authority, True)
     except tls.BadCertificate as error:
         raise ConfigError(f"{account / 'ca.crt'}: {error}") from None
-    return made
+    return config

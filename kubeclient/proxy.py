@@ -49,8 +49,8 @@ def parse(url: str) -> Proxy:
     except ValueError as error:
         raise BadProxy(f"not a URL: {error}") from None
     if parts.scheme != "http":
-        found = f"scheme {parts.scheme}" if "://" in url else "an address without a scheme"
-        raise BadProxy(f"{found} is not supported: use an HTTP proxy, http://HOST:PORT")
+        kind = f"scheme {parts.scheme}" if "://" in url else "an address without a scheme"
+        raise BadProxy(f"{kind} is not supported: use an HTTP proxy, http://HOST:PORT")
     if not parts.hostname:
         raise BadProxy("has no host: write it as http://HOST:PORT")
     user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"

@@ -105,12 +105,12 @@ class Client:
 
     def _idle(self, identity: Identity) -> _Connection | None:
         """The kept connection, unless the server has closed it or the certificate is another one. It is put back after use."""
-        kept, self._kept = self._kept, None
-        if kept is None:
+        connection, self._kept = self._kept, None
+        if connection is None:
             return None
-        if kept.context is self.config.tls(identity) and not select.select([kept.sock], [], [], 0)[0]:
-            return kept
-        kept.close()
+        if connection.context is self.config.tls(identity) and not select.select([connection.sock], [], [], 0)[0]:
+            return connection
+        connection.close()
         return None
 
 
@@ -150,11 +150,11 @@ def _send(
     headers: Mapping[str, str],
 ) -> None:
     connection.putrequest(method, config.target(path), skip_host=True, skip_accept_encoding=True)
-    given = {name.lower() for name in headers}
+    names = {name.lower() for name in headers}
     every = [("Host", config.authority_part), ("Accept", JSON), *config.headers(identity)]
-    for name, value in [*(pair for pair in every if pair[0].lower() not in given), *headers.items()]:
+    for name, value in [*(pair for pair in every if pair[0].lower() not in names), *headers.items()]:
         connection.putheader(name, value.encode())
-    if "content-length" not in given and (data is not None or method not in ("GET", "HEAD", "DELETE")):
+    if "content-length" not in names and (data is not None or method not in ("GET", "HEAD", "DELETE")):
         connection.putheader("Content-Length", str(len(data or b"")))
     connection.endheaders(data)
 

@@ -30,17 +30,17 @@ class _Socket(ssl.SSLSocket):
 def context(authority: bytes, verify: bool, certificate: bytes = b"", key: bytes = b"") -> ssl.SSLContext:
     """A client's context. Without an authority the system's are trusted; without a certificate none is shown."""
     try:
-        made = ssl.create_default_context(cadata=authority.decode("ascii") if authority else None)
+        tls = ssl.create_default_context(cadata=authority.decode("ascii") if authority else None)
     except (ssl.SSLError, ValueError):
         raise BadCertificate("certificate-authority", "not a certificate in PEM form") from None
     # Strict since Python 3.13: it refuses authorities without a key identifier, which Go accepts and older clusters have.
-    made.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    made.sslsocket_class = _Socket
+    tls.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    tls.sslsocket_class = _Socket
     if not verify:
-        made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
+        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
     if certificate:
-        _show(made, certificate, key)
-    return made
+        _show(tls, certificate, key)
+    return tls
 
 
 def _show(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
