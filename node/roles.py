@@ -33,15 +33,15 @@ class Role(NamedTuple):
     reason: str
 
 
-def decide(asked: str, kubelet: str | None, *, simulate: bool) -> Role:
+def decide(requested: str, kubelet: str | None, *, simulate: bool) -> Role:
     """The role, by what was asked for and what there is. `kubelet` says by what one was noticed."""
-    if asked == BESIDE and simulate:
+    if requested == BESIDE and simulate:
         raise Conflict("--simulate-lifecycle cannot be combined with --role beside-kubelet: it writes what a kubelet writes")
-    if kubelet and (asked == OWNER or simulate):
-        what = "--role owner" if asked == OWNER else "--simulate-lifecycle"
+    if kubelet and (requested == OWNER or simulate):
+        what = "--role owner" if requested == OWNER else "--simulate-lifecycle"
         raise Conflict(f"{what} conflicts with the kubelet on this node, which owns pod status: {kubelet}")
-    if asked != AUTO:
-        return Role(asked, "as requested")
+    if requested != AUTO:
+        return Role(requested, "as requested")
     return Role(BESIDE, kubelet) if kubelet else Role(OWNER, "no kubelet found")
 
 
@@ -55,8 +55,8 @@ def on_this_machine(root: Path, sockets: tuple[str, ...] = SOCKETS) -> str | Non
 
 async def on_the_server(server: Server, node: str, wall: float) -> str | None:
     """Whether a kubelet renews the node's lease. Simulated nodes (kwok, ours) have none."""
-    found = await server.request("GET", f"/api/v1/nodes/{quote(node)}")
-    if found.code != 200 or _is_simulated(found.body):
+    answer = await server.request("GET", f"/api/v1/nodes/{quote(node)}")
+    if answer.code != 200 or _is_simulated(answer.body):
         return None
     lease = await server.request("GET", f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{quote(node)}")
     spec = (lease.body.get("spec") or {}) if lease.code == 200 else {}

@@ -125,14 +125,14 @@ class Router:
         """Beside a kubelet: permanent errors of drivers, by the kubelet's events."""
         async with aclosing(informer.changes(events, self.clock, self._random, logs.warn)) as changes:
             async for change in changes:
-                found = failures.failure(change.object) if change.kind == "seen" else None
-                if found is None or self.parts.planner.failures.get(found.uid) == found.error:
+                failure = failures.failure(change.object) if change.kind == "seen" else None
+                if failure is None or self.parts.planner.failures.get(failure.uid) == failure.error:
                     continue
-                self.parts.planner.failures[found.uid] = found.error
+                self.parts.planner.failures[failure.uid] = failure.error
                 self.record(
-                    PodEvent(found.uid, "Warning", REASON, f"Preparing dynamic resources failed permanently: {found.error}")
+                    PodEvent(failure.uid, "Warning", REASON, f"Preparing dynamic resources failed permanently: {failure.error}")
                 )
-                self.touch([found.uid])
+                self.touch([failure.uid])
 
     async def follow_transitions(self) -> None:
         """Records events about health transitions when their debounce period is over."""
@@ -155,15 +155,15 @@ class Router:
     def seen(self, pod: Object) -> None:
         """A pod's state, by the watch or by the response to a write, whichever comes first."""
         parts, uid, now = self.parts, pod["metadata"]["uid"], self.clock.now()
-        known = parts.inventory.pod(uid)
-        if known is not None and _version(pod) < _version(known):
+        before = parts.inventory.pod(uid)
+        if before is not None and _version(pod) < _version(before):
             return
         touched = parts.inventory.pod_seen(resources.trim_pod(pod), now)
         if parts.preparer is not None:
-            if given := parts.allocations.of(uid):
-                touched |= parts.inventory.plugins_given(uid, given, now)
+            if devices := parts.allocations.of(uid):
+                touched |= parts.inventory.plugins_given(uid, devices, now)
             parts.preparer.look(touched)
-        elif known is None or published.rows(known) != published.rows(pod):
+        elif before is None or published.rows(before) != published.rows(pod):
             parts.podresources.wake()  # the kubelet has shown something else: what it means is asked at once
         self.touch(touched)
 

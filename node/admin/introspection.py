@@ -70,11 +70,13 @@ class Introspection:
     def _not_healthy(self, now: float) -> Iterator[tuple[dict[str, str], float]]:
         """Devices of pods that are not healthy, unhealthy ones first; at most MOST_DEVICES, so that cardinality is bounded."""
         inventory = self.subject.parts.inventory
-        found: dict[Device, Verdict] = {}
+        verdicts: dict[Device, Verdict] = {}
         for uid in inventory.uids().values():
             share = inventory.share(uid, now)
-            found.update((device, each) for device, each in (share.verdicts if share else {}).items() if each.health != HEALTHY)
-        ordered = sorted(found.items(), key=lambda item: (item[1].health != UNHEALTHY, item[0]))
+            verdicts.update(
+                (device, each) for device, each in (share.verdicts if share else {}).items() if each.health != HEALTHY
+            )
+        ordered = sorted(verdicts.items(), key=lambda item: (item[1].health != UNHEALTHY, item[0]))
         for device, verdict in ordered[:MOST_DEVICES]:
             labels = {"driver": device.driver, "pool": device.pool, "device": device.name, "health": verdict.health}
             yield labels, 1.0
@@ -82,11 +84,11 @@ class Introspection:
     def devices(self) -> list[dict[str, Any]]:
         """Devices that a driver reports or a pod holds."""
         parts, now = self.subject.parts, self.clock.now()
-        found = dict(parts.health.all(now))
+        verdicts = dict(parts.health.all(now))
         for uid in parts.inventory.uids().values():
             share = parts.inventory.share(uid, now)
             for device, verdict in share.verdicts.items() if share else ():
-                found.setdefault(device, verdict)
+                verdicts.setdefault(device, verdict)
         return [
             {
                 "driver": device.driver,
@@ -96,7 +98,7 @@ class Introspection:
                 "pods": ", ".join(self._names(parts.inventory.holders(device))),
                 "message": verdict.message or "",
             }
-            for device, verdict in sorted(found.items())
+            for device, verdict in sorted(verdicts.items())
         ]
 
     def pods(self) -> list[dict[str, Any]]:

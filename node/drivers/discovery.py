@@ -32,12 +32,12 @@ def scan(directory: Path) -> dict[str, Identity]:
 def identity(path: str) -> Identity | None:
     """The socket behind a path; None if there is none."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    if not stat.S_ISSOCK(found.st_mode):
+    if not stat.S_ISSOCK(status.st_mode):
         return None
-    return Identity(found.st_dev, found.st_ino, found.st_mtime_ns)
+    return Identity(status.st_dev, status.st_ino, status.st_mtime_ns)
 
 
 def _walk(directory: str) -> Iterator[tuple[str, Identity]]:
@@ -50,5 +50,5 @@ def _walk(directory: str) -> Iterator[tuple[str, Identity]]:
             continue
         if entry.is_dir(follow_symlinks=False):
             yield from _walk(entry.path)
-        elif found := identity(entry.path):
-            yield entry.path, found
+        elif socket := identity(entry.path):
+            yield entry.path, socket

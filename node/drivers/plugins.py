@@ -38,20 +38,20 @@ def from_info(info: registration.Info, documents: bool) -> Plugin:
         return _dra(info, documents)
     if info.type == registration.DEVICE_PLUGIN:
         if deviceplugin.VERSION not in info.versions:
-            wanted = deviceplugin.VERSION
-            raise Refusal(f"device plugin {info.name!r}: supported_versions has no {wanted}: {_listed(info.versions)}")
+            version = deviceplugin.VERSION
+            raise Refusal(f"device plugin {info.name!r}: supported_versions has no {version}: {_listed(info.versions)}")
         return Plugin(_resource(info.name), info.endpoint, None)
     raise Refusal(f"plugin type {info.type!r} is neither {registration.DRA_PLUGIN} nor {registration.DEVICE_PLUGIN}")
 
 
-def from_registration(asked: deviceplugin.Registration, directory: Path) -> Plugin:
+def from_registration(request: deviceplugin.Registration, directory: Path) -> Plugin:
     """The plugin that has called kubelet.sock. Its endpoint is a file beside that socket."""
-    if asked.version != deviceplugin.VERSION:
-        raise Refusal(f"version {asked.version!r} is not {deviceplugin.VERSION}")
-    resource = _resource(asked.resource)
-    if asked.endpoint in ("", ".", "..") or "/" in asked.endpoint:
-        raise Refusal(f"endpoint {asked.endpoint!r} is not the name of a file in {directory}")
-    return Plugin(resource, str(directory / asked.endpoint), None)
+    if request.version != deviceplugin.VERSION:
+        raise Refusal(f"version {request.version!r} is not {deviceplugin.VERSION}")
+    resource = _resource(request.resource)
+    if request.endpoint in ("", ".", "..") or "/" in request.endpoint:
+        raise Refusal(f"endpoint {request.endpoint!r} is not the name of a file in {directory}")
+    return Plugin(resource, str(directory / request.endpoint), None)
 
 
 def _dra(info: registration.Info, documents: bool) -> Plugin:
@@ -60,8 +60,8 @@ def _dra(info: registration.Info, documents: bool) -> Plugin:
         raise Refusal(f"{info.name!r} is not the name of a DRA driver, which is a DNS subdomain")
     prepares = next((dra.VERSIONS[version] for version in info.versions if version in dra.VERSIONS), None)
     if prepares is None:
-        wanted = " or ".join(dra.VERSIONS)
-        raise Refusal(f"DRA driver {info.name!r}: supported_versions has no {wanted}: {_listed(info.versions)}")
+        versions = " or ".join(dra.VERSIONS)
+        raise Refusal(f"DRA driver {info.name!r}: supported_versions has no {versions}: {_listed(info.versions)}")
     return Plugin(info.name, info.endpoint, prepares, streams.offered(info.versions, documents))
 
 

@@ -89,7 +89,7 @@ class PodResources:
         return Listing(pods, note, list(self._read(listing, usable, self.inventory.shown_health())))
 
     def _read(
-        self, listing: Iterable[PodDevices], usable: Mapping[str, Iterable[str]], shown: Mapping[tuple[str, str], str]
+        self, listing: Iterable[PodDevices], usable: Mapping[str, Iterable[str]], health: Mapping[tuple[str, str], str]
     ) -> Iterator[Event]:
         """Health of device-plugin devices, from what is allocatable and what the kubelet shows in pod status.
 
@@ -99,26 +99,26 @@ class PodResources:
         no             Healthy      Unknown: a default or a stale value; plugin gone, device vanished, or kubelet restarted
         no             nothing      Unhealthy if other devices of the resource are allocatable, else Unknown
         """
-        given: dict[str, set[str]] = {resource: set() for resource in {*usable, *self._known}}
+        by_resource: dict[str, set[str]] = {resource: set() for resource in {*usable, *self._known}}
         for pod in listing:
             for devices in pod.plugins.values():
                 for resource, ids in devices.items():
-                    given.setdefault(resource, set()).update(ids)
-        for resource, held in given.items():
+                    by_resource.setdefault(resource, set()).update(ids)
+        for resource, devices_of_resource in by_resource.items():
             if resource not in self._known:
                 self._known[resource] = Session(resource, self.socket, len(self._known) + 1)
                 yield Registered(resource, self.socket, True)
             good = set(usable.get(resource, ()))
             unshown = UNHEALTHY if good else UNKNOWN
             readings = [
-                Reading("", each, HEALTHY if each in good else _lost(shown.get((resource, each)), unshown))
-                for each in sorted(good | held)
+                Reading("", each, HEALTHY if each in good else _lost(health.get((resource, each)), unshown))
+                for each in sorted(good | devices_of_resource)
             ]
             yield Report(self._known[resource], readings, True)
 
     async def _pause(self) -> None:
-        if (left := self._polled + MIN_INTERVAL - self.clock.now()) > 0:
-            await self.clock.sleep(left)
+        if (seconds := self._polled + MIN_INTERVAL - self.clock.now()) > 0:
+            await self.clock.sleep(seconds)
         waits = [asyncio.ensure_future(each) for each in (self._asked.wait(), self.clock.sleep(self.period))]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -128,7 +128,7 @@ class PodResources:
             await asyncio.wait(waits)
 
 
-def _lost(shown: str | None, unshown: str) -> str:
-    if shown is None:
+def _lost(health: str | None, unshown: str) -> str:
+    if health is None:
         return unshown
-    return UNHEALTHY if shown == UNHEALTHY else UNKNOWN
+    return UNHEALTHY if health == UNHEALTHY else UNKNOWN

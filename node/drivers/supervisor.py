@@ -150,26 +150,26 @@ class Drivers:
         if self.settings.device_plugins is not None:
             await self._end_missing(self._callers, discovery.scan(self.settings.device_plugins))
         if self.settings.registry is not None:
-            found = discovery.scan(self.settings.registry)
-            await self._end_missing(self._sockets, found)
-            for socket, identity in found.items():
+            sockets = discovery.scan(self.settings.registry)
+            await self._end_missing(self._sockets, sockets)
+            for socket, identity in sockets.items():
                 if socket not in self._sockets:
                     self._sockets[socket] = _Watched(identity, self.clock.now(), self._start(self._registration(socket)))
 
-    async def _end_missing(self, watched: dict[str, _Watched], found: dict[str, discovery.Identity]) -> None:
+    async def _end_missing(self, watched: dict[str, _Watched], sockets: dict[str, discovery.Identity]) -> None:
         """Ends the tasks of sockets that were removed or replaced."""
         for socket, each in list(watched.items()):
-            if each.identity is None and (socket in found or self.clock.now() < each.since + self.settings.dial):
-                watched[socket] = each._replace(identity=found.get(socket))
-            elif found.get(socket) != each.identity or each.identity is None:
+            if each.identity is None and (socket in sockets or self.clock.now() < each.since + self.settings.dial):
+                watched[socket] = each._replace(identity=sockets.get(socket))
+            elif sockets.get(socket) != each.identity or each.identity is None:
                 del watched[socket]
                 self._noted.pop(socket, None)
                 await _end(each.task)
 
-    def _called(self, asked: deviceplugin.Registration) -> None:
+    def _called(self, request: deviceplugin.Registration) -> None:
         """A device plugin called Register."""
         assert self.settings.device_plugins is not None
-        plugin = plugins.from_registration(asked, self.settings.device_plugins)
+        plugin = plugins.from_registration(request, self.settings.device_plugins)
         socket, identity = plugin.endpoint, discovery.identity(plugin.endpoint)
         before = self._callers.get(socket)
         if before is not None and before.identity == identity and socket in self._live:

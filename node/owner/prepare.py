@@ -161,11 +161,11 @@ class Preparer:
 
     def look_at_all(self) -> None:
         """Drivers have changed, or all sources are listed: waiting pods retry."""
-        known = set(self.inventory.uids().values())
-        held = {uid for record in self._records.values() for uid in record.pods} | self.allocations.uids()
+        uids = set(self.inventory.uids().values())
+        owners = {uid for record in self._records.values() for uid in record.pods} | self.allocations.uids()
         for pod in self._pods.values():
             pod.hurry = True
-        self.look([*known, *sorted(held - known)])
+        self.look([*uids, *sorted(owners - uids)])
 
     def stopped(self, uid: str) -> None:
         """The pod's containers have stopped, whatever its phase says."""
@@ -192,8 +192,8 @@ class Preparer:
         ]
 
     def restore(self, rows: Iterable[Any]) -> None:
-        for claim, drivers, pods, done, cdi in rows:
-            record = Record(dra.Claim(*claim), set(drivers), set(pods), set(done), {Device(*d): c for *d, c in cdi})
+        for claim, drivers, pods, drivers_done, cdi in rows:
+            record = Record(dra.Claim(*claim), set(drivers), set(pods), set(drivers_done), {Device(*d): c for *d, c in cdi})
             self._records[record.claim.uid] = record
 
     # Tasks
@@ -274,28 +274,28 @@ class Preparer:
         return True
 
     async def _prepare_claims(self, uid: str, pod: Object, claims: list[Object]) -> None:
-        asked: dict[str, list[Record]] = {}
+        by_driver: dict[str, list[Record]] = {}
         fresh = False
         for claim in claims:
             record = self._records.get(claim["metadata"]["uid"])
             if record is None:
                 record = Record(_claim(claim), set(), set())
             for driver in _drivers(claim) - record.done:
-                asked.setdefault(driver, []).append(record)
+                by_driver.setdefault(driver, []).append(record)
             fresh = fresh or uid not in record.pods
-        endpoints = {driver: self.drivers.newest(driver) for driver in asked}
+        endpoints = {driver: self.drivers.newest(driver) for driver in by_driver}
         if missing := sorted(driver for driver, plugin in endpoints.items() if plugin is None):
             raise NotYet(f"DRA driver {missing[0]} is not registered")
         for claim in claims:
             record = self._records.setdefault(claim["metadata"]["uid"], Record(_claim(claim), set(), set()))
             record.pods.add(uid)
             record.drivers |= _drivers(claim)
-        asked = {driver: [self._records[each.claim.uid] for each in records] for driver, records in asked.items()}
+        by_driver = {driver: [self._records[each.claim.uid] for each in records] for driver, records in by_driver.items()}
         if fresh:
             self.changes += 1
             await self._save()
-        outcomes = await asyncio.gather(*(self._ask(driver, records) for driver, records in asked.items()))
-        errors = [error for found in outcomes for error in found]
+        outcomes = await asyncio.gather(*(self._ask(driver, records) for driver, records in by_driver.items()))
+        errors = [error for faults in outcomes for error in faults]
         for error in errors:
             if isinstance(error, Never) and (pod.get("status") or {}).get("phase") != "Running":
                 raise error  # a permanent error outweighs transient ones
@@ -338,11 +338,11 @@ class Preparer:
 
     async def _allocate(self, uid: str, pod: Object) -> None:
         """Allocates device-plugin devices to the pod's containers."""
-        wanted = list(_extended(pod))
-        if not wanted:
+        requests = list(_extended(pod))
+        if not requests:
             return
         reusable: dict[str, set[str]] = {}
-        for container, resource, count, lends in wanted:
+        for container, resource, count, lends in requests:
             if self.allocations.of(uid).get(container, {}).get(resource):
                 continue
             plugin = self.drivers.newest(resource)
@@ -353,13 +353,13 @@ class Preparer:
                 raise NotYet("")  # it has just registered and not listed its devices yet
             preferred = await self._preferred(plugin.endpoint, self.allocations.free(resource, usable), count)
             try:
-                given = self.allocations.give(uid, container, resource, count, usable, preferred, reusable.get(resource, ()))
+                ids = self.allocations.give(uid, container, resource, count, usable, preferred, reusable.get(resource, ()))
             except Shortage as shortage:
                 raise NotYet(str(shortage)) from None
             if lends:
-                reusable.setdefault(resource, set()).update(given)
+                reusable.setdefault(resource, set()).update(ids)
             try:
-                await deviceplugin.allocate(plugin.endpoint, [given], self.settings.timeout)
+                await deviceplugin.allocate(plugin.endpoint, [ids], self.settings.timeout)
             except CallFailed as failure:
                 self.allocations.release(uid)
                 raise NotYet(f"{resource}: {failure}") from None

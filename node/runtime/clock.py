@@ -30,8 +30,8 @@ class BootClock:
 
     async def sleep(self, seconds: float) -> None:
         until = self.now() + seconds
-        while (left := until - self.now()) > 0:
-            await asyncio.sleep(min(left, self.PATIENCE))
+        while (seconds_left := until - self.now()) > 0:
+            await asyncio.sleep(min(seconds_left, self.PATIENCE))
 
 
 async def sleep_until(clock: Clock, when: float) -> None:

@@ -203,8 +203,8 @@ def _micro(text: str) -> str:
     return f"{text.removesuffix('Z')}.000000Z"
 
 
-def _remember(known: OrderedDict[Any, Any], key: Any, value: Any) -> None:
-    known[key] = value
-    known.move_to_end(key)
-    if len(known) > KEPT:
-        known.popitem(last=False)
+def _remember(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+    memory[key] = value
+    memory.move_to_end(key)
+    if len(memory) > KEPT:
+        memory.popitem(last=False)

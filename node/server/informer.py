@@ -48,13 +48,13 @@ async def changes(
     """Changes, each once, across reconnects. An error is logged once for as long as it lasts."""
     noted = ""
     backoff = Backoff(0.5, 30.0, random)
-    known: dict[str, Object] = {}
+    cache: dict[str, Object] = {}
     version = ""
     while True:
         try:
             if not version:
                 objects, version = await source.list()
-                for change in _relisted(known, objects):
+                for change in _relisted(cache, objects):
                     yield change
                 yield Change("listed", {})
             async with aclosing(source.watch(version)) as events:
@@ -62,8 +62,8 @@ async def changes(
                     backoff.reset()
                     noted = ""
                     version = object["metadata"]["resourceVersion"]
-                    if (taken := _taken(known, kind, object)) is not None:
-                        yield taken
+                    if (news := _taken(cache, kind, object)) is not None:
+                        yield news
         except Expired:
             version = ""
         except Unavailable as why:
@@ -74,21 +74,21 @@ async def changes(
         await clock.sleep(backoff.next())
 
 
-def _relisted(known: dict[str, Object], objects: list[Object]) -> list[Change]:
+def _relisted(cache: dict[str, Object], objects: list[Object]) -> list[Change]:
     """The difference between a list and what was known. Deletions first: a new object may have the same name."""
     now = {object["metadata"]["uid"]: object for object in objects}
-    gone = [Change("gone", known.pop(uid)) for uid in known.keys() - now.keys()]
-    return [*gone, *(change for object in objects if (change := _taken(known, "ADDED", object)))]
+    gone = [Change("gone", cache.pop(uid)) for uid in cache.keys() - now.keys()]
+    return [*gone, *(change for object in objects if (change := _taken(cache, "ADDED", object)))]
 
 
-def _taken(known: dict[str, Object], kind: str, object: Object) -> Change | None:
+def _taken(cache: dict[str, Object], kind: str, object: Object) -> Change | None:
     uid = object["metadata"].get("uid", "")
     if kind == "BOOKMARK":
         return None
     if kind == "DELETED":
-        return Change("gone", object) if known.pop(uid, None) is not None else None
-    before = known.get(uid)
-    known[uid] = object
+        return Change("gone", object) if cache.pop(uid, None) is not None else None
+    before = cache.get(uid)
+    cache[uid] = object
     if before is not None and before["metadata"]["resourceVersion"] == object["metadata"]["resourceVersion"]:
         return None
     return Change("seen", object)
@@ -107,7 +107,7 @@ class Collection:
         """Time of the last response or watch event."""
 
     async def list(self) -> tuple[list[Object], str]:
-        found: list[Object] = []
+        objects: list[Object] = []
         following = ""
         while True:
             answer = await self.api.request("GET", self._url(limit=PAGE, **({"continue": following} if following else {})))
@@ -119,10 +119,10 @@ class Collection:
                 raise Unavailable(f"{self.path}: {answer.summary}")
             self.heard = self.api.clock.now()
             meta = answer.body.get("metadata") or {}
-            found += map(self.kept, answer.body.get("items") or ())
+            objects += map(self.kept, answer.body.get("items") or ())
             following = meta.get("continue") or ""
             if not following:
-                return found, str(meta.get("resourceVersion") or "")
+                return objects, str(meta.get("resourceVersion") or "")
 
     async def watch(self, version: str) -> AsyncGenerator[tuple[str, Object], None]:
         url = self._url(watch="1", resourceVersion=version, allowWatchBookmarks="true", timeoutSeconds=LONGEST_WATCH)

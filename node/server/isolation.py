@@ -18,14 +18,14 @@ DryRun = Callable[[frozenset[Refused]], Awaitable[bool]]
 """Whether the server refuses the patch without these entries."""
 
 
-async def refused_entries(plan: Plan, causes: Iterable[str], known: frozenset[Refused], is_refused: DryRun) -> set[Refused]:
+async def refused_entries(plan: Plan, causes: Iterable[str], refused: frozenset[Refused], is_refused: DryRun) -> set[Refused]:
     """The entries to exclude besides the known ones; empty: the refusal is about something else."""
-    named = patch.refused_by(causes, plan.patch, plan.pod)
-    return (named or await _tried(plan, known, is_refused)) - known
+    suspects = patch.refused_by(causes, plan.patch, plan.pod)
+    return (suspects or await _tried(plan, refused, is_refused)) - refused
 
 
-async def _tried(plan: Plan, known: frozenset[Refused], is_refused: DryRun) -> set[Refused]:
+async def _tried(plan: Plan, refused: frozenset[Refused], is_refused: DryRun) -> set[Refused]:
     every = patch.entries_of(plan.patch, plan.pod)
-    if not every or await is_refused(known | every):
+    if not every or await is_refused(refused | every):
         return set()
-    return {each for each in sorted(every)[:MOST_TRIED] if await is_refused(known | (every - {each}))}
+    return {each for each in sorted(every)[:MOST_TRIED] if await is_refused(refused | (every - {each}))}

@@ -42,5 +42,5 @@ def _trim_event(event: Object) -> Object:
 def _trim_claim(claim: Object) -> Object:
     """Keeps identity, allocation and reservations: claims of all nodes are listed."""
     meta, status = claim["metadata"], claim.get("status") or {}
-    kept = {key: meta[key] for key in ("name", "namespace", "uid", "resourceVersion") if key in meta}
-    return {"metadata": kept, "status": {key: status[key] for key in ("allocation", "reservedFor") if key in status}}
+    metadata = {key: meta[key] for key in ("name", "namespace", "uid", "resourceVersion") if key in meta}
+    return {"metadata": metadata, "status": {key: status[key] for key in ("allocation", "reservedFor") if key in status}}

@@ -150,8 +150,8 @@ class Writer:
 
     def forget(self, uid: str) -> None:
         """The pod is deleted."""
-        for known in (self._waiting, self._later, self._pods):
-            known.pop(uid, None)
+        for table in (self._waiting, self._later, self._pods):
+            table.pop(uid, None)
         self._droppers.discard(uid)
 
     def in_flight(self) -> int:
@@ -173,8 +173,8 @@ class Writer:
     def paused(self) -> set[str]:
         """Parts that are excluded for some pod."""
         now = self.clock.now()
-        found = {part for pod in self._pods.values() for part, until in pod.parts.items() if until > now}
-        return found | {patch.HEALTH} if self._paused > now else found
+        parts = {part for pod in self._pods.values() for part, until in pod.parts.items() if until > now}
+        return parts | {patch.HEALTH} if self._paused > now else parts
 
     async def run(self) -> None:
         """Writes forever."""
@@ -246,10 +246,10 @@ class Writer:
 
     async def _read(self, uid: str, pod: _Pod) -> bool:
         """Refreshes the pod from the server; whether it still exists."""
-        known = self.compose(uid, Without())
-        if known is None:
+        plan = self.compose(uid, Without())
+        if plan is None:
             return False
-        meta = known.pod["metadata"]
+        meta = plan.pod["metadata"]
         answer = await self.server.request("GET", resources.pod_path(meta["namespace"], meta["name"]))
         if answer.code == 404 or (answer.code == 200 and answer.body["metadata"]["uid"] != uid):
             self._lost(uid)
@@ -319,9 +319,9 @@ class Writer:
     def _failed(self, uid: str, pod: _Pod, answer: Answer) -> None:
         self.metrics.writes[str(answer.code)] += 1
         if answer.code in (401, 403, 429, 503):
-            asked = answer.retry_after if answer.code in (429, 503) else None
+            seconds = answer.retry_after if answer.code in (429, 503) else None
             wait = self._backoff.next()
-            self._hold_all(wait if asked is None else min(max(asked, 0.0), self.settings.largest_wait), answer.summary)
+            self._hold_all(wait if seconds is None else min(max(seconds, 0.0), self.settings.largest_wait), answer.summary)
         else:
             pod.not_before = self.clock.now() + pod.backoff.next()
             self._note(f"pod {self._name(uid)}: {answer.summary}")

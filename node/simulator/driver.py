@@ -318,13 +318,13 @@ class DraDriver(Simulated):
     def _write_spec(self, uid: str, devices: Iterable[Device]) -> None:
         if self.specs is None:
             return
-        found: dict[str, dict[str, str]] = {}
+        environments: dict[str, dict[str, str]] = {}
         for device in devices:
             for name in self.cdi_ids(uid, device):
-                values = found.setdefault(name.partition("=")[2], {})
+                values = environments.setdefault(name.partition("=")[2], {})
                 values[cdi.variable("DRA_DEVICE", device.name)] = f"{self.name}/{device.pool}/{device.name}"
-        if found:
-            self.specs.write(self._kind, found, uid)
+        if environments:
+            self.specs.write(self._kind, environments, uid)
 
 
 class DevicePlugin(Simulated):
@@ -390,13 +390,13 @@ class DevicePlugin(Simulated):
         kubelet = discovery.identity(str(self.kubelet))
         while True:
             await self.clock.sleep(CHECK)
-            found = discovery.identity(str(self.kubelet))
-            if found is None or (found == kubelet and discovery.identity(str(self.socket)) is not None):
+            identity = discovery.identity(str(self.kubelet))
+            if identity is None or (identity == kubelet and discovery.identity(str(self.socket)) is not None):
                 continue
             try:
                 await self.stop()
                 await self.start()
-                kubelet = found
+                kubelet = identity
             except calls.CallFailed:
                 kubelet = None  # it is not ready yet
 
@@ -423,19 +423,19 @@ class DevicePlugin(Simulated):
     async def _preferred(self, request: Any) -> Any:
         """The required ones, then the last ones, which no allocator would pick by chance."""
         answer = deviceplugin_pb2.PreferredAllocationResponse()
-        for asked in request.container_requests:
-            required = list(asked.must_include_deviceIDs)
-            others = [each for each in sorted(asked.available_deviceIDs, reverse=True) if each not in required]
-            answer.container_responses.add(deviceIDs=[*required, *others][: asked.allocation_size])
+        for container in request.container_requests:
+            required = list(container.must_include_deviceIDs)
+            others = [each for each in sorted(container.available_deviceIDs, reverse=True) if each not in required]
+            answer.container_responses.add(deviceIDs=[*required, *others][: container.allocation_size])
         return answer
 
     async def _allocate(self, request: Any) -> Any:
         answer = deviceplugin_pb2.AllocateResponse()
         self._write_spec()  # devices may have come since
-        for asked in request.container_requests:
-            self.allocated.append(tuple(asked.devices_ids))
-            response = answer.container_responses.add(envs={"DEVICES": ",".join(asked.devices_ids)})
-            for each in asked.devices_ids:
+        for container in request.container_requests:
+            self.allocated.append(tuple(container.devices_ids))
+            response = answer.container_responses.add(envs={"DEVICES": ",".join(container.devices_ids)})
+            for each in container.devices_ids:
                 # A runtime refuses to start a container whose device nodes or CDI devices do not exist.
                 if self.specs is not None:
                     response.cdi_devices.add(name=f"{self.resource}={each}")

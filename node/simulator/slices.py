@@ -43,13 +43,13 @@ class Publisher:
         await self._find_node()
         stored = {name: slice for name, slice in [await self._get(name) for name in self._names()] if slice is not None}
         pages = self._pages()
-        wanted = {self._name(number): page for number, page in enumerate(pages)}
-        if stored.keys() == wanted.keys() and all(_devices(stored[name]) == page for name, page in wanted.items()):
+        desired = {self._name(number): page for number, page in enumerate(pages)}
+        if stored.keys() == desired.keys() and all(_devices(stored[name]) == page for name, page in desired.items()):
             return
         generation = max((slice["spec"]["pool"]["generation"] for slice in stored.values()), default=0) + 1
-        for name, page in wanted.items():
+        for name, page in desired.items():
             await self._put(name, page, generation, len(pages), stored.get(name))
-        for name in stored.keys() - wanted.keys():
+        for name in stored.keys() - desired.keys():
             await self._expect(await self.api.request("DELETE", f"{PATH}/{quote(name)}"), 200, 404)
 
     async def _find_node(self) -> None:

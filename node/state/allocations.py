@@ -52,9 +52,9 @@ class Allocations:
         order = dict.fromkeys([*own, *(each for each in preferred if each in free), *free])
         if len(order) < count:
             raise Shortage(f"{resource}: {count} requested, {len(order)} available")
-        given = tuple(sorted(list(order)[:count]))
-        self._enter(uid, container, resource, given)
-        return given
+        ids = tuple(sorted(list(order)[:count]))
+        self._enter(uid, container, resource, ids)
+        return ids
 
     def release(self, uid: str) -> None:
         """The pod has ended: what it had can be given to others."""
@@ -66,8 +66,8 @@ class Allocations:
         """What to remember over a restart."""
         return [
             [uid, container, resource, list(ids)]
-            for uid, given in self._pods.items()
-            for container, by_resource in given.items()
+            for uid, containers in self._pods.items()
+            for container, by_resource in containers.items()
             for resource, ids in by_resource.items()
         ]
 
@@ -81,9 +81,9 @@ class Allocations:
         self.changes += 1
 
 
-def merged(given: Mapping[str, Mapping[str, Iterable[str]]]) -> Given:
+def merged(containers: Mapping[str, Mapping[str, Iterable[str]]]) -> Given:
     """A private copy, with each ID once."""
     return {
         container: {resource: tuple(dict.fromkeys(ids)) for resource, ids in by_resource.items()}
-        for container, by_resource in given.items()
+        for container, by_resource in containers.items()
     }

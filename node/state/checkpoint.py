@@ -72,8 +72,8 @@ class Checkpoint:
 
     def _clean(self) -> None:
         """Removes what a save that was cut short has left."""
-        for left in self.path.parent.glob(f".{self.path.name}.*"):
-            left.unlink(missing_ok=True)
+        for leftover in self.path.parent.glob(f".{self.path.name}.*"):
+            leftover.unlink(missing_ok=True)
 
     def _set_aside(self) -> str:
         """Renames the corrupt file, for inspection. The result says what has become of it."""

@@ -54,8 +54,8 @@ def claim_names(pod: Object) -> dict[str, str]:
 
 def unneeded_claims(pod: Object) -> set[str]:
     """Those of the pod's claims for which no object was made, because none was needed."""
-    said = (pod.get("status") or {}).get("resourceClaimStatuses") or ()
-    return {each["name"] for each in said if not each.get("resourceClaimName")}
+    statuses = (pod.get("status") or {}).get("resourceClaimStatuses") or ()
+    return {each["name"] for each in statuses if not each.get("resourceClaimName")}
 
 
 def extended_claim(pod: Object) -> str | None:
@@ -88,10 +88,10 @@ def _all(pod: Object, claims: Claims, plugins: Mapping[str, Mapping[str, Iterabl
             yield Holding("", f"{CLAIM}{own}", _devices(claims(name), ""))
 
 
-def _of_plugins(container: str, resources: Object, given: Mapping[str, Iterable[str]]) -> Iterator[Holding]:
+def _of_plugins(container: str, resources: Object, ids_by_resource: Mapping[str, Iterable[str]]) -> Iterator[Holding]:
     """A name must be one that the container requests, or the server refuses the whole status."""
     requests = resources.get("requests") or {}
-    for resource, ids in given.items():
+    for resource, ids in ids_by_resource.items():
         if resource in requests:
             yield Holding(container, resource, tuple(Held(Device(resource, "", each)) for each in sorted(set(ids))))
 
@@ -109,11 +109,11 @@ def _of_extended(container: str, resources: Object, pod: Object, claims: Claims)
 def _devices(claim: Object | None, request: str) -> tuple[Held, ...]:
     """The claim's devices, or those of one request. A sub-request is its request's, on either side."""
     results = ((((claim or {}).get("status") or {}).get("allocation") or {}).get("devices") or {}).get("results") or ()
-    wanted = _base(request)
+    name = _base(request)
     devices = {
         Device(result["driver"], result["pool"], result["device"])
         for result in results
-        if not wanted or _base(result["request"]) == wanted
+        if not name or _base(result["request"]) == name
     }
     return tuple(Held(device) for device in sorted(devices))
 

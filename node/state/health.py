@@ -117,8 +117,8 @@ class Health:
 
     def tables(self, driver: str) -> list[Mapping[Device, object]]:
         """The tables that hold known devices of a driver, one for each of its endpoints."""
-        found = self._drivers.get(driver)
-        return [endpoint.table for endpoint in _all_endpoints(found) if endpoint.table] if found is not None else []
+        entry = self._drivers.get(driver)
+        return [endpoint.table for endpoint in _all_endpoints(entry) if endpoint.table] if entry is not None else []
 
     def was_heard(self, driver: str) -> bool:
         """Whether the driver has ever reported."""
@@ -130,8 +130,8 @@ class Health:
 
     def knows(self, driver: str) -> bool:
         """Whether the driver has reported."""
-        found = self._drivers.get(driver)
-        return found is not None and found.holder is not None
+        entry = self._drivers.get(driver)
+        return entry is not None and entry.holder is not None
 
     def all(self, now: float) -> Iterator[tuple[Device, Verdict]]:
         """Every device with a valid reading, and its health."""
@@ -351,8 +351,8 @@ class Health:
 
     # Log lines
 
-    def _note_timeouts(self, driver: Driver, said: Iterable[Reading], now: float, notes: list[str]) -> None:
-        if any(reading.timeout is not None and reading.timeout < 0 for reading in said):
+    def _note_timeouts(self, driver: Driver, readings: Iterable[Reading], now: float, notes: list[str]) -> None:
+        if any(reading.timeout is not None and reading.timeout < 0 for reading in readings):
             text = f"negative health_check_timeout_seconds; using {sanitize.DEFAULT_TIMEOUT:.0f} s"
             self._note(driver, "timeout", text, now, notes)
 

@@ -128,14 +128,14 @@ class Inventory:
 
     def shown_health(self) -> dict[tuple[str, str], str]:
         """Health of device-plugin devices in the status of live pods, by resource and ID. An unhealthy entry wins."""
-        found: dict[tuple[str, str], str] = {}
+        by_device: dict[tuple[str, str], str] = {}
         for uid, pod in self._pods.items():
             if uid in self._tombs:
                 continue
             for _, name, resource_id, health in published.rows(pod):
-                if not name.startswith(CLAIM) and found.get((name, resource_id)) != UNHEALTHY:
-                    found[name, resource_id] = health
-        return found
+                if not name.startswith(CLAIM) and by_device.get((name, resource_id)) != UNHEALTHY:
+                    by_device[name, resource_id] = health
+        return by_device
 
     def users(self, claim: Object) -> set[str]:
         """The pods that name a claim."""
@@ -152,13 +152,13 @@ class Inventory:
         needed = {each["name"] for each in pod["spec"].get("resourceClaims") or ()} - devices.unneeded_claims(pod)
         if not self.ready or needed - names.keys():
             return None
-        found = []
+        claims = []
         for name in dict.fromkeys([*names.values(), *filter(None, [devices.extended_claim(pod)])]):
             claim = self._claims.get((pod["metadata"]["namespace"], name))
             if claim is None or not devices.is_reserved(claim, uid) or not (claim.get("status") or {}).get("allocation"):
                 return None
-            found.append(claim)
-        return found
+            claims.append(claim)
+        return claims
 
     def pods_using(self, changed: Iterable[Device], now: float) -> set[str]:
         """The pods to reconcile after a change of these devices."""
@@ -167,23 +167,23 @@ class Inventory:
     def share(self, uid: str, now: float) -> Share | None:
         """The pod's devices and their health; None: not known yet, do not write."""
         pod = self._pods.get(uid)
-        held = self._holdings.get(uid, ())
-        if pod is None or not self.ready or (uid in self._tombs and not held):
+        holdings = self._holdings.get(uid, ())
+        if pod is None or not self.ready or (uid in self._tombs and not holdings):
             return None
         if uid in self._tombs:
-            return Share(pod, held, self._tombs[uid].shown, self._tombs[uid].pending())
-        verdicts = {device: self._look(device, now) for device in _devices(held)}
+            return Share(pod, holdings, self._tombs[uid].shown, self._tombs[uid].pending())
+        verdicts = {device: self._look(device, now) for device in _devices(holdings)}
         if self.settings.beside:
-            return self._beside(pod, held, verdicts, now)
+            return self._beside(pod, holdings, verdicts, now)
         remembered = [device for device in verdicts if self._is_remembered(device)]
         if remembered:
             # What we remember may be older than what the pod says: until a driver speaks, that stays as it is.
-            said = published.verdicts(pod, held)
+            previous = published.verdicts(pod, holdings)
             for device in remembered:
-                verdicts[device] = said.get(device, NOT_KNOWN if verdicts[device].health == HEALTHY else verdicts[device])
-        return Share(pod, held, verdicts)
+                verdicts[device] = previous.get(device, NOT_KNOWN if verdicts[device].health == HEALTHY else verdicts[device])
+        return Share(pod, holdings, verdicts)
 
-    def _beside(self, pod: Object, held: tuple[Holding, ...], verdicts: dict[Device, Verdict], now: float) -> Share:
+    def _beside(self, pod: Object, holdings: tuple[Holding, ...], verdicts: dict[Device, Verdict], now: float) -> Share:
         """Beside a kubelet: three things are kept apart, what drivers said to us, what the kubelet shows, what is not known.
 
         never heard from the driver          the kubelet's word, if there is one
@@ -191,7 +191,7 @@ class Inventory:
         remembered from before a restart     Unhealthy stays; Healthy is pending until the driver reports or its time is over
         heard before the restart only        pending until `settled`
         """
-        shown, pending = published.verdicts(pod, held), set()
+        current, pending = published.verdicts(pod, holdings), set()
         for device, verdict in verdicts.items():
             if self._is_remembered(device):
                 if verdict.health == HEALTHY:
@@ -199,10 +199,10 @@ class Inventory:
                     pending.add(device)
             elif verdict.health == UNKNOWN:
                 if not self._was_heard(device.driver):
-                    verdicts[device] = shown.get(device, verdict)
+                    verdicts[device] = current.get(device, verdict)
                 if verdicts[device].health == UNKNOWN and now < self.settings.settled and not self._has_spoken(device.driver):
                     pending.add(device)
-        return Share(pod, held, verdicts, frozenset(pending))
+        return Share(pod, holdings, verdicts, frozenset(pending))
 
     # Changes
 
@@ -260,8 +260,8 @@ class Inventory:
         return self._recount_users(name, now)
 
     def claim_gone(self, namespace: str, name: str, uid: str, now: float) -> set[str]:
-        known = self._claims.get((namespace, name))
-        if known is None or known["metadata"]["uid"] != uid:
+        claim = self._claims.get((namespace, name))
+        if claim is None or claim["metadata"]["uid"] != uid:
             return set()  # an old one's end, heard of after the new one's beginning
         del self._claims[namespace, name]
         self._prepared.pop(uid, None)
@@ -272,11 +272,11 @@ class Inventory:
         self._prepared[claim["metadata"]["uid"]] = dict(cdi)
         return self._recount_users((claim["metadata"]["namespace"], claim["metadata"]["name"]), now)
 
-    def plugins_given(self, uid: str, given: Mapping[str, Mapping[str, Iterable[str]]], now: float) -> set[str]:
+    def plugins_given(self, uid: str, containers: Mapping[str, Mapping[str, Iterable[str]]], now: float) -> set[str]:
         """We have given these devices of device plugins to the pod's containers."""
         if uid not in self._pods or uid in self._tombs:
             return set()
-        self._plugins[uid] = allocations.merged(given)
+        self._plugins[uid] = allocations.merged(containers)
         return {uid} if self._recount(uid, now) else set()
 
     def devices_listed(self, listing: Iterable[PodDevices], before: Mapping[Name, str], now: float) -> set[str]:
@@ -285,20 +285,20 @@ class Inventory:
         A pod that is not in the list may just have ended: it keeps what it had, except for what another one has now.
         """
         self.stale_since = None
-        touched, taken = set(), set()
+        touched, uids = set(), set()
         listing = list(listing)
         for each in listing:
             uid = self._names.get((each.namespace, each.name))
             if uid is not None and before.get((each.namespace, each.name)) == uid and uid not in self._tombs:
                 self._plugins[uid] = allocations.merged(each.plugins)
-                taken.add(uid)
-        now_held = {device for uid in taken for device in _flat(self._plugins[uid])}
-        for uid in self._plugins.keys() - taken - self._tombs.keys():
+                uids.add(uid)
+        now_held = {device for uid in uids for device in _flat(self._plugins[uid])}
+        for uid in self._plugins.keys() - uids - self._tombs.keys():
             self._plugins[uid] = _without(self._plugins[uid], now_held)
         for each in listing:
-            if self._names.get((each.namespace, each.name)) in taken:
+            if self._names.get((each.namespace, each.name)) in uids:
                 self._cdi_listed(each)
-        for uid in {*self._plugins, *taken}:
+        for uid in {*self._plugins, *uids}:
             if uid not in self._tombs and self._recount(uid, now):
                 touched.add(uid)
         return touched
@@ -326,10 +326,10 @@ class Inventory:
 
     def _recount(self, uid: str, now: float) -> bool:
         """Works out again what the pod holds; whether that is something else than before."""
-        held = self._counted(self._pods[uid])
-        if held == self._holdings.get(uid, ()):
+        holdings = self._counted(self._pods[uid])
+        if holdings == self._holdings.get(uid, ()):
             return False
-        self._hold(uid, held, now)
+        self._hold(uid, holdings, now)
         return True
 
     def _counted(self, pod: Object) -> tuple[Holding, ...]:
@@ -343,13 +343,13 @@ class Inventory:
             cdi.update(self._prepared.get(claim["metadata"]["uid"], {}))
             return claim
 
-        held = devices.of_pod(pod, find, self._plugins.get(uid, {}), self.settings.extended)
+        holdings = devices.of_pod(pod, find, self._plugins.get(uid, {}), self.settings.extended)
         if not cdi:
-            return held
-        return tuple(holding._replace(devices=_with_cdi(holding.devices, cdi, self.settings.beside)) for holding in held)
+            return holdings
+        return tuple(holding._replace(devices=_with_cdi(holding.devices, cdi, self.settings.beside)) for holding in holdings)
 
-    def _hold(self, uid: str, held: tuple[Holding, ...], now: float) -> None:
-        before, after = _devices(self._holdings.get(uid, ())), _devices(held)
+    def _hold(self, uid: str, holdings: tuple[Holding, ...], now: float) -> None:
+        before, after = _devices(self._holdings.get(uid, ())), _devices(holdings)
         for device in after - before:
             self._hand_over(device, uid)
             self._holders.setdefault(device, set()).add(uid)
@@ -357,8 +357,8 @@ class Inventory:
             self._holders[device].discard(uid)
             if not self._holders[device]:
                 del self._holders[device]
-        if held:
-            self._holdings[uid] = held
+        if holdings:
+            self._holdings[uid] = holdings
         else:
             self._holdings.pop(uid, None)
 
@@ -374,14 +374,16 @@ class Inventory:
                 tomb.companions[device].add(uid)  # we are only just learning who has what
 
     def _bury(self, uid: str, before: Object | None, now: float) -> None:
-        held = self._holdings.get(uid, ())
+        holdings = self._holdings.get(uid, ())
         # A kubelet erases the entries of claims with the write that makes the pod terminal: what it showed before counts too.
-        said = (published.verdicts(before, held) if before is not None else {}) | published.verdicts(self._pods[uid], held)
+        previous = (published.verdicts(before, holdings) if before is not None else {}) | published.verdicts(
+            self._pods[uid], holdings
+        )
         if self.settings.beside:
-            said = {device: verdict for device, verdict in said.items() if not self._was_heard(device.driver)}
-        shown = {device: self._heard(device, now) or said.get(device, NOT_KNOWN) for device in _devices(held)}
-        companions = {device: self._holders[device] - {uid} for device in shown}
-        self._tombs[uid] = self._hearing[uid] = _Tombstone(now, companions, shown, inherited=before is None)
+            previous = {device: verdict for device, verdict in previous.items() if not self._was_heard(device.driver)}
+        last = {device: self._heard(device, now) or previous.get(device, NOT_KNOWN) for device in _devices(holdings)}
+        companions = {device: self._holders[device] - {uid} for device in last}
+        self._tombs[uid] = self._hearing[uid] = _Tombstone(now, companions, last, inherited=before is None)
 
     def _hears(self, uid: str, device: Device, now: float) -> bool:
         """Whether the pod is to hear of the device. One that has ended hears only what a driver has said."""
@@ -408,15 +410,15 @@ class Inventory:
             self._users.setdefault(name, set()).add(uid)
 
 
-def _with_cdi(held: tuple[Held, ...], cdi: Mapping[Device, str], first_shown: bool) -> tuple[Held, ...]:
+def _with_cdi(devices: tuple[Held, ...], cdi: Mapping[Device, str], first_shown: bool) -> tuple[Held, ...]:
     """`first_shown`: of several devices with one ID, in the driver's order, only the first is shown."""
-    shown: dict[str, Device] = {}
+    first: dict[str, Device] = {}
     for device, name in cdi.items():
-        if any(each.device == device for each in held):
-            shown.setdefault(name, device)
+        if any(each.device == device for each in devices):
+            first.setdefault(name, device)
     return tuple(
-        Held(each.device, name, first_shown and bool(name) and shown[name] != each.device)
-        for each in held
+        Held(each.device, name, first_shown and bool(name) and first[name] != each.device)
+        for each in devices
         for name in [cdi.get(each.device, "")]
     )
 
@@ -428,18 +430,18 @@ def _claims_of(pod: Object | None) -> set[Name]:
     return {(pod["metadata"]["namespace"], name) for name in names if name}
 
 
-def _devices(held: Iterable[Holding]) -> set[Device]:
-    return {each.device for holding in held for each in holding.devices}
+def _devices(holdings: Iterable[Holding]) -> set[Device]:
+    return {each.device for holding in holdings for each in holding.devices}
 
 
-def _flat(given: Given) -> set[tuple[str, str]]:
-    return {(resource, each) for by_resource in given.values() for resource, ids in by_resource.items() for each in ids}
+def _flat(containers: Given) -> set[tuple[str, str]]:
+    return {(resource, each) for by_resource in containers.values() for resource, ids in by_resource.items() for each in ids}
 
 
-def _without(given: Given, devices: set[tuple[str, str]]) -> Given:
+def _without(containers: Given, devices: set[tuple[str, str]]) -> Given:
     return {
         container: {
             resource: tuple(each for each in ids if (resource, each) not in devices) for resource, ids in by_resource.items()
         }
-        for container, by_resource in given.items()
+        for container, by_resource in containers.items()
     }

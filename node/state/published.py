@@ -24,7 +24,7 @@ def rows(pod: Object) -> frozenset[tuple[str, str, str, str]]:
     )
 
 
-def verdicts(pod: Object, held: Iterable[Holding]) -> dict[Device, Verdict]:
+def verdicts(pod: Object, holdings: Iterable[Holding]) -> dict[Device, Verdict]:
     """By device: found under driver/pool/device, or under its first CDI ID."""
     status = pod.get("status") or {}
     entries = {
@@ -34,10 +34,10 @@ def verdicts(pod: Object, held: Iterable[Holding]) -> dict[Device, Verdict]:
         for entry in each.get(FIELD) or ()
         for device in entry.get("resources") or ()
     }
-    found = {}
-    for holding in held:
+    verdicts = {}
+    for holding in holdings:
         for each in holding.devices:
             for name in (each.device.id, "" if each.hidden else each.cdi):
                 if verdict := entries.get((holding.container, holding.name, name)):
-                    found[each.device] = verdict
-    return found
+                    verdicts[each.device] = verdict
+    return verdicts

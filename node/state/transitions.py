@@ -79,22 +79,22 @@ class Transitions:
 
     def due(self, now: float) -> list[PodEvent]:
         """The events to be recorded now."""
-        found = []
+        events = []
         for uid, pod in self._pods.items():
             if pod.due <= now:
                 if pod.worsened:
-                    found.append(PodEvent(uid, "Warning", "DeviceUnhealthy", _text("unhealthy", pod.worsened, pod.verdicts)))
+                    events.append(PodEvent(uid, "Warning", "DeviceUnhealthy", _text("unhealthy", pod.worsened, pod.verdicts)))
                 if pod.recovered:
-                    found.append(PodEvent(uid, "Normal", "DeviceRecovered", _text("healthy again", pod.recovered, {})))
+                    events.append(PodEvent(uid, "Normal", "DeviceRecovered", _text("healthy again", pod.recovered, {})))
                 pod.worsened, pod.recovered, pod.due = set(), set(), NEVER
-        return found
+        return events
 
 
 def _text(what: str, devices: Iterable[Device], verdicts: Mapping[Device, Verdict]) -> str:
     ordered = sorted(devices)
-    named = [
+    texts = [
         f"{device.id} ({verdicts[device].message})" if device in verdicts and verdicts[device].message else device.id
         for device in ordered[:NAMED]
     ]
     more = f" and {len(ordered) - NAMED} more" if len(ordered) > NAMED else ""
-    return sanitize.cut(f"{'Device' if len(ordered) == 1 else 'Devices'} {what}: {', '.join(named)}{more}")
+    return sanitize.cut(f"{'Device' if len(ordered) == 1 else 'Devices'} {what}: {', '.join(texts)}{more}")

@@ -38,10 +38,10 @@ def rejection(pod: Object, node: Object, others: Iterable[Object]) -> Rejection 
     for resource in COUNTED:
         if resource not in allocatable:
             continue
-        wanted, capacity = requested(pod, resource), _number(resource, allocatable[resource])
-        used = sum(requested(each, resource) for each in others)
-        if wanted and used + wanted > capacity:
-            return Rejection(f"OutOf{resource}", _short(resource, wanted, used, capacity))
+        request, capacity = requested(pod, resource), _number(resource, allocatable[resource])
+        usage = sum(requested(each, resource) for each in others)
+        if request and usage + request > capacity:
+            return Rejection(f"OutOf{resource}", _short(resource, request, usage, capacity))
     return None
 
 
@@ -69,8 +69,8 @@ def _number(resource: str, text: Any) -> int:
     return parsed.milli() if resource == "cpu" else parsed.value()
 
 
-def _short(resource: str, wanted: int, used: int, capacity: int) -> str:
-    return f"Node didn't have enough resource: {resource}, requested: {wanted}, used: {used}, capacity: {capacity}"
+def _short(resource: str, request: int, usage: int, capacity: int) -> str:
+    return f"Node didn't have enough resource: {resource}, requested: {request}, used: {usage}, capacity: {capacity}"
 
 
 # Node affinity
@@ -93,19 +93,19 @@ def _matches(spec: Object, node: Object) -> bool:
 
 
 def _holds(requirement: Object, values: Mapping[str, str]) -> bool:
-    found, wanted = values.get(requirement["key"]), requirement.get("values") or []
+    value, operands = values.get(requirement["key"]), requirement.get("values") or []
     match requirement["operator"]:
         case "In":
-            return found in wanted
+            return value in operands
         case "NotIn":
-            return found not in wanted
+            return value not in operands
         case "Exists":
-            return found is not None
+            return value is not None
         case "DoesNotExist":
-            return found is None
+            return value is None
         case operator:
             try:
-                left, right = int(found or ""), int(wanted[0])
+                number, limit = int(value or ""), int(operands[0])
             except (ValueError, IndexError):
                 return False
-            return left > right if operator == "Gt" else left < right
+            return number > limit if operator == "Gt" else number < limit

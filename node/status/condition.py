@@ -22,15 +22,15 @@ NAMED = 8
 """Devices that the message names; 8 resource IDs of usual length fit into the 1024 bytes of a message."""
 
 
-def guarded(pod: Object, held: Iterable[Holding], verdicts: Mapping[Device, Verdict], now: str) -> list[Operation]:
+def guarded(pod: Object, holdings: Iterable[Holding], verdicts: Mapping[Device, Verdict], now: str) -> list[Operation]:
     """The patch that sets the condition, with its guard; empty: up to date. `now` is an RFC 3339 time."""
-    found = changes(pod, held, verdicts, now)
-    return [guard(pod), *found] if found else []
+    operations = changes(pod, holdings, verdicts, now)
+    return [guard(pod), *operations] if operations else []
 
 
 def changes(
     pod: Object,
-    held: Iterable[Holding],
+    holdings: Iterable[Holding],
     verdicts: Mapping[Device, Verdict],
     now: str,
     pending: Collection[Device] = (),
@@ -41,10 +41,10 @@ def changes(
     restart of the writer must not take a pod with a readiness gate out of service.
     """
     old = _stored(pod, TYPE)[1]
-    held = list(held)
-    new = desired(pod, held, verdicts)
+    holdings = list(holdings)
+    new = desired(pod, holdings, verdicts)
     if new is not None and new["status"] == "Unknown" and old is not None:
-        if all(each.device in pending for row in held for each in row.devices if verdicts[each.device].health == UNKNOWN):
+        if all(each.device in pending for row in holdings for each in row.devices if verdicts[each.device].health == UNKNOWN):
             return []
     return placed(pod, new, now, bool((pod.get("status") or {}).get("conditions"))) if new is not None else []
 
@@ -63,9 +63,9 @@ def _stored(pod: Object, kind: str) -> tuple[int | None, Any]:
     return next(((i, each) for i, each in enumerate(conditions) if each["type"] == kind), (None, None))
 
 
-def desired(pod: Object, held: Iterable[Holding], verdicts: Mapping[Device, Verdict]) -> dict[str, Any] | None:
+def desired(pod: Object, holdings: Iterable[Holding], verdicts: Mapping[Device, Verdict]) -> dict[str, Any] | None:
     """The condition without its time; None: the pod has no devices, and the condition is not a readiness gate."""
-    devices = sorted({each.device for holding in held for each in holding.devices})
+    devices = sorted({each.device for holding in holdings for each in holding.devices})
     if not devices and not _is_gate(pod):
         return None
     bad = [device for device in devices if verdicts[device].health == UNHEALTHY]
@@ -99,7 +99,7 @@ def _is_gate(pod: Object) -> bool:
 
 
 def _listed(devices: list[Device], verdicts: Mapping[Device, Verdict]) -> str:
-    named = [f"{device.id}: {text}" if (text := verdicts[device].message) else device.id for device in devices[:NAMED]]
+    texts = [f"{device.id}: {text}" if (text := verdicts[device].message) else device.id for device in devices[:NAMED]]
     if len(devices) > NAMED:
-        named.append(f"and {len(devices) - NAMED} more")
-    return sanitize.cut("; ".join(named))
+        texts.append(f"and {len(devices) - NAMED} more")
+    return sanitize.cut("; ".join(texts))

@@ -103,25 +103,25 @@ def _looping(pod: Object, now: float, started: float, seconds: float, backoff: f
 def _ending(pod: Object, now: float, phase: str, code: int, released: bool) -> Step:
     """First the containers end, then what they held is given back, then the pod has ended."""
     status = pod.get("status") or {}
-    wanted: dict[str, Any] = {}
+    desired: dict[str, Any] = {}
     if _started(status) and not _terminated(status):
-        wanted["containerStatuses"] = [_status(pod, each, _dead(pod, each, now, code), False) for each in _containers(pod)]
-        wanted |= _inits(pod, now)
+        desired["containerStatuses"] = [_status(pod, each, _dead(pod, each, now, code), False) for each in _containers(pod)]
+        desired |= _inits(pod, now)
     if released:
         reason = "PodCompleted" if phase == "Succeeded" else "PodFailed"
-        wanted |= {"phase": phase, "conditions": _conditions(pod, now, False, reason)}
-    return Step(_changed(status, wanted), stopped=True)
+        desired |= {"phase": phase, "conditions": _conditions(pod, now, False, reason)}
+    return Step(_changed(status, desired), stopped=True)
 
 
 def _waiting(pod: Object, reason: str) -> dict[str, Any]:
     state = {"waiting": {"reason": reason}}
-    wanted: dict[str, Any] = {"phase": "Pending"}
-    wanted["containerStatuses"] = [_status(pod, each, state, False) for each in _containers(pod)]
+    desired: dict[str, Any] = {"phase": "Pending"}
+    desired["containerStatuses"] = [_status(pod, each, state, False) for each in _containers(pod)]
     if inits := pod["spec"].get("initContainers"):
-        wanted["initContainerStatuses"] = [
+        desired["initContainerStatuses"] = [
             _status(pod, each, {"waiting": {"reason": "PodInitializing"}}, False, "initContainerStatuses") for each in inits
         ]
-    return wanted
+    return desired
 
 
 def _running(pod: Object, now: float, restarts: int) -> dict[str, Any]:
@@ -160,9 +160,9 @@ def _rejected(pod: Object, why: Rejection, now: float) -> dict[str, Any]:
 def _resized(pod: Object, now: float) -> Step | None:
     """In-place resize: first the resources are allocated and the resize is in progress, a moment later it is done."""
     status = pod["status"]
-    wanted = {each["name"]: _resources(each) for each in _containers(pod)}
+    resources = {each["name"]: _resources(each) for each in _containers(pod)}
     rows = status.get("containerStatuses") or ()
-    if all((row.get("resources") or {}) == wanted.get(row["name"], {}) for row in rows):
+    if all((row.get("resources") or {}) == resources.get(row["name"], {}) for row in rows):
         return None
     others = [each for each in _conditions(pod, now, True) if each["type"] not in RESIZE_CONDITIONS]
     before = next((each for each in status.get("conditions") or () if each["type"] == IN_PROGRESS), None)
@@ -170,16 +170,18 @@ def _resized(pod: Object, now: float) -> Step | None:
         condition: dict[str, Any] = {"type": IN_PROGRESS, "status": "True", "lastTransitionTime": text(now)}
         if generation := pod["metadata"].get("generation"):
             condition["observedGeneration"] = generation
-        allocated = [{**row, **_allocated(wanted.get(row["name"], {}))} for row in rows]
+        allocated = [{**row, **_allocated(resources.get(row["name"], {}))} for row in rows]
         return Step(_changed(status, {"conditions": [*others, condition], "containerStatuses": allocated}), now + RESIZE_SECONDS)
-    done = [{**row, **_allocated(wanted.get(row["name"], {})), "resources": wanted.get(row["name"], {})} for row in rows]
-    return Step(_changed(status, {"conditions": others, "containerStatuses": done}))
+    statuses = [
+        {**row, **_allocated(resources.get(row["name"], {})), "resources": resources.get(row["name"], {})} for row in rows
+    ]
+    return Step(_changed(status, {"conditions": others, "containerStatuses": statuses}))
 
 
 def _resources(container: Object) -> dict[str, Any]:
     """Requests and limits of a container, as its status shows them."""
-    found = container.get("resources") or {}
-    return {key: dict(found[key]) for key in ("limits", "requests") if found.get(key)}
+    resources = container.get("resources") or {}
+    return {key: dict(resources[key]) for key in ("limits", "requests") if resources.get(key)}
 
 
 def _allocated(resources: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,7 +205,7 @@ def _status(
     name, image = container["name"], container.get("image") or ""
     before = _before(pod, name, key)
     count = int(before.get("restartCount") or 0) if restarts is None else restarts
-    made = {
+    status = {
         "name": name,
         "image": image,
         "imageID": f"simulated://{image}",
@@ -215,12 +217,12 @@ def _status(
     }
     if resources := _resources(container):
         # A resize is shown when it has happened; until then what was actuated before stays.
-        made |= {"resources": before.get("resources") or resources, **_allocated(before.get("resources") or resources)}
+        status |= {"resources": before.get("resources") or resources, **_allocated(before.get("resources") or resources)}
     if "waiting" not in state or count:
-        made["containerID"] = f"simulated://{pod['metadata']['uid']}/{name}/{count}"
+        status["containerID"] = f"simulated://{pod['metadata']['uid']}/{name}/{count}"
     if "allocatedResourcesStatus" in before:
-        made["allocatedResourcesStatus"] = before["allocatedResourcesStatus"]
-    return made
+        status["allocatedResourcesStatus"] = before["allocatedResourcesStatus"]
+    return status
 
 
 def _inits(pod: Object, now: float) -> dict[str, Any]:
@@ -249,35 +251,35 @@ def _dead(pod: Object, container: Object, now: float, code: int) -> dict[str, An
 
 def _conditions(pod: Object, now: float, ready: bool, reason: str = "") -> list[dict[str, Any]]:
     """The node's own conditions; those of others stay as and where they are."""
-    found = [dict(each) for each in (pod.get("status") or {}).get("conditions") or ()]
-    places = {each["type"]: i for i, each in enumerate(found)}
+    conditions = [dict(each) for each in (pod.get("status") or {}).get("conditions") or ()]
+    places = {each["type"]: i for i, each in enumerate(conditions)}
     for kind in NODE_CONDITIONS:
         state = "True" if ready or kind in ("Initialized", "PodScheduled", "PodReadyToStartContainers") else "False"
         if kind == "Ready" and not all(
-            _is_true(found, gate["conditionType"]) for gate in pod["spec"].get("readinessGates") or ()
+            _is_true(conditions, gate["conditionType"]) for gate in pod["spec"].get("readinessGates") or ()
         ):
             state = "False"
-        wanted: dict[str, Any] = {"type": kind, "status": state}
+        condition: dict[str, Any] = {"type": kind, "status": state}
         if state == "False":
-            wanted["reason"] = reason or "ReadinessGatesNotReady"
+            condition["reason"] = reason or "ReadinessGatesNotReady"
         if generation := pod["metadata"].get("generation"):
-            wanted["observedGeneration"] = generation
-        old = found[places[kind]] if kind in places else {}
+            condition["observedGeneration"] = generation
+        old = conditions[places[kind]] if kind in places else {}
         same = old.get("status") == state and old.get("lastTransitionTime")
-        wanted["lastTransitionTime"] = old["lastTransitionTime"] if same else text(now)
+        condition["lastTransitionTime"] = old["lastTransitionTime"] if same else text(now)
         if kind in places:
-            found[places[kind]] = wanted
+            conditions[places[kind]] = condition
         else:
-            found.append(wanted)
-    return found
+            conditions.append(condition)
+    return conditions
 
 
 def _is_true(conditions: list[dict[str, Any]], kind: str) -> bool:
     return any(each["type"] == kind and each["status"] == "True" for each in conditions)
 
 
-def _changed(status: Object, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in wanted.items() if not _equal(status.get(key), value)}
+def _changed(status: Object, desired: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in desired.items() if not _equal(status.get(key), value)}
 
 
 def _equal(old: Any, new: Any) -> bool:
@@ -300,8 +302,8 @@ def _started(status: Object) -> float | None:
 
 
 def _terminated(status: Object) -> bool:
-    found = status.get("containerStatuses") or ()
-    return bool(found) and all("terminated" in (each.get("state") or {}) for each in found)
+    statuses = status.get("containerStatuses") or ()
+    return bool(statuses) and all("terminated" in (each.get("state") or {}) for each in statuses)
 
 
 def _containers(pod: Object) -> Iterator[Object]:
@@ -316,14 +318,14 @@ def _before(pod: Object, name: str, key: str) -> Object:
 
 
 def _wishes(pod: Object) -> tuple[str, float, float]:
-    said = pod["metadata"].get("annotations") or {}
-    what = said.get(WHAT, "Running")
-    return what if what in CHOICES else "Running", _number(said.get(SECONDS), 2.0), _number(said.get(BACKOFF), 10.0)
+    annotations = pod["metadata"].get("annotations") or {}
+    what = annotations.get(WHAT, "Running")
+    return what if what in CHOICES else "Running", _number(annotations.get(SECONDS), 2.0), _number(annotations.get(BACKOFF), 10.0)
 
 
-def _number(said: str | None, default: float) -> float:
+def _number(value: str | None, default: float) -> float:
     try:
-        return max(0.0, float(said)) if said is not None else default
+        return max(0.0, float(value)) if value is not None else default
     except ValueError:
         return default
 
@@ -344,7 +346,7 @@ def text(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _seconds(said: str | None) -> float | None:
-    if not said:
+def _seconds(value: str | None) -> float | None:
+    if not value:
         return None
-    return datetime.strptime(said, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+    return datetime.strptime(value, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()

@@ -68,60 +68,60 @@ class Without:
 EVERYTHING = Without()
 
 
-def guarded(pod: Object, held: Iterable[Holding], verdicts: Mapping[Device, Verdict], settings: Settings) -> list[Operation]:
+def guarded(pod: Object, holdings: Iterable[Holding], verdicts: Mapping[Device, Verdict], settings: Settings) -> list[Operation]:
     """The patch for the health of the pod's devices and its generation, with its guard; empty: up to date."""
-    found = changes(pod, held, verdicts, settings)
-    return [guard(pod), *found] if found else []
+    operations = changes(pod, holdings, verdicts, settings)
+    return [guard(pod), *operations] if operations else []
 
 
 def changes(
     pod: Object,
-    held: Iterable[Holding],
+    holdings: Iterable[Holding],
     verdicts: Mapping[Device, Verdict],
     settings: Settings,
     without: Without = EVERYTHING,
 ) -> list[Operation]:
     """The same without the guard, which precedes every write to a pod."""
-    found: list[Operation] = []
+    operations: list[Operation] = []
     if HEALTH not in without.parts:
         if MESSAGES in without.parts:
             settings = replace(settings, messages=False)
-        desired = entries(held, verdicts, settings)
-        found += _health(pod, _accepted(desired, without.refused) if without.refused else desired, settings)
+        desired = entries(holdings, verdicts, settings)
+        operations += _health(pod, _accepted(desired, without.refused) if without.refused else desired, settings)
     if GENERATION not in without.parts:
-        found += _generation(pod, settings)
+        operations += _generation(pod, settings)
     # Not worth a write of their own, as in the kubelet.
-    return [*found, *_conditions(pod, settings)] if found else []
+    return [*operations, *_conditions(pod, settings)] if operations else []
 
 
 def untaken(operations: Iterable[Operation], pod: Object) -> set[str]:
     """Parts that the server accepted and did not store: the patch is compared with the returned pod."""
-    found = set()
+    parts = set()
     for operation in operations:
         if operation["op"] != "add":
             continue
         path, value = operation["path"], operation["value"]
         if path.endswith(FIELD):
-            got = _at(pod, path) or []
-            if got != value:
-                found.add(MESSAGES if got == _without_messages(value) else HEALTH)
+            present = _at(pod, path) or []
+            if present != value:
+                parts.add(MESSAGES if present == _without_messages(value) else HEALTH)
         elif path == "/status/observedGeneration" and int(_at(pod, path) or 0) < value:
-            found.add(GENERATION)
+            parts.add(GENERATION)
         elif path in ("/status/conditions", "/status/conditions/-"):
             kinds = {each["type"] for each in (pod.get("status") or {}).get("conditions") or ()}
             if not {each["type"] for each in (value if isinstance(value, list) else [value])} <= kinds:
-                found.add(CONDITIONS)
-    return found
+                parts.add(CONDITIONS)
+    return parts
 
 
 def _at(pod: Object, path: str) -> Any:
-    found: Any = pod
+    value: Any = pod
     for part in path.strip("/").split("/"):
-        if isinstance(found, list):
-            found = found[int(part)] if int(part) < len(found) else None
+        if isinstance(value, list):
+            value = value[int(part)] if int(part) < len(value) else None
         else:
-            found = (found or {}).get(part)
-    return found
+            value = (value or {}).get(part)
+    return value
 
 
 def _without_messages(entries: list[Entry]) -> list[Entry]:
@@ -134,7 +134,7 @@ def _without_messages(entries: list[Entry]) -> list[Entry]:
 def refused_by(causes: Iterable[str], operations: Iterable[Operation], pod: Object) -> set[Refused]:
     """The entries behind the causes of a 422, by their field paths: `status.containerStatuses[0].allocated…[1]…`."""
     added = {operation["path"]: operation["value"] for operation in operations if operation["op"] == "add"}
-    found = set()
+    refused = set()
     for cause in causes:
         match = _CAUSE.match(cause)
         entries = match and added.get(f"/status/{match[1]}/{match[2]}/{FIELD}")
@@ -145,10 +145,10 @@ def refused_by(causes: Iterable[str], operations: Iterable[Operation], pod: Obje
         devices = entry["resources"]
         if match[4] is not None and int(match[4]) < len(devices) and len(devices) > 1:
             device = devices[int(match[4])]
-            found.add(Refused(container, entry["name"], device["resourceID"], _content(device)))
+            refused.add(Refused(container, entry["name"], device["resourceID"], _content(device)))
         else:
-            found.add(Refused(container, entry["name"], "", _content(entry)))
-    return found
+            refused.add(Refused(container, entry["name"], "", _content(entry)))
+    return refused
 
 
 def entries_of(operations: Iterable[Operation], pod: Object) -> set[Refused]:
@@ -162,9 +162,9 @@ def entries_of(operations: Iterable[Operation], pod: Object) -> set[Refused]:
 
 
 def _accepted(entries: Mapping[str, list[Entry]], refused: frozenset[Refused]) -> dict[str, list[Entry]]:
-    kept: dict[str, list[Entry]] = {}
+    accepted: dict[str, list[Entry]] = {}
     for container, mine in entries.items():
-        kept[container] = []
+        accepted[container] = []
         for entry in mine:
             if Refused(container, entry["name"], "", _content(entry)) in refused:
                 continue
@@ -174,8 +174,8 @@ def _accepted(entries: Mapping[str, list[Entry]], refused: frozenset[Refused]) -
                 if Refused(container, entry["name"], each["resourceID"], _content(each)) not in refused
             ]
             if devices:
-                kept[container].append({**entry, "resources": devices})
-    return kept
+                accepted[container].append({**entry, "resources": devices})
+    return accepted
 
 
 def _content(value: Any) -> str:
@@ -187,25 +187,25 @@ def guard(pod: Object) -> Operation:
     return {"op": "test", "path": "/metadata/uid", "value": pod["metadata"]["uid"]}
 
 
-def entries(held: Iterable[Holding], verdicts: Mapping[Device, Verdict], settings: Settings) -> dict[str, list[Entry]]:
+def entries(holdings: Iterable[Holding], verdicts: Mapping[Device, Verdict], settings: Settings) -> dict[str, list[Entry]]:
     """The entries of each container, and under the empty name those of the pod itself: by name, and in them by resourceID."""
-    found: dict[str, dict[str, dict[str, Verdict]]] = {}
-    for holding in held:
-        devices = found.setdefault(holding.container, {}).setdefault(holding.name, {})
+    verdicts_by_name: dict[str, dict[str, dict[str, Verdict]]] = {}
+    for holding in holdings:
+        devices = verdicts_by_name.setdefault(holding.container, {}).setdefault(holding.name, {})
         for each in holding.devices:
             name, verdict = resource_id(each, settings), verdicts[each.device]
             # Two devices may have one CDI ID. Then the worse one is shown: a fault is never hidden.
             if name not in devices or _WORST[verdict.health] < _WORST[devices[name].health]:
                 devices[name] = verdict
-    limit = _limit(found, settings)
+    limit = _limit(verdicts_by_name, settings)
     return {
         container: [{"name": name, "resources": _resources(names[name], limit, settings)} for name in sorted(names)]
-        for container, names in found.items()
+        for container, names in verdicts_by_name.items()
     }
 
 
-def resource_id(held: Held, settings: Settings) -> str:
-    return held.cdi if settings.cdi and held.cdi else held.device.id
+def resource_id(holding: Held, settings: Settings) -> str:
+    return holding.cdi if settings.cdi and holding.cdi else holding.device.id
 
 
 def observed_generation(pod: Object, settings: Settings) -> int:
@@ -267,10 +267,10 @@ class _Limit:
     """Of one entry."""
 
 
-def _limit(found: Mapping[str, Mapping[str, Mapping[str, Verdict]]], settings: Settings) -> _Limit:
+def _limit(containers: Mapping[str, Mapping[str, Mapping[str, Verdict]]], settings: Settings) -> _Limit:
     """Size guard: messages are shortened first, then healthy devices are omitted."""
     verdicts = [
-        (len(name), verdict) for names in found.values() for devices in names.values() for name, verdict in devices.items()
+        (len(name), verdict) for names in containers.values() for devices in names.values() for name, verdict in devices.items()
     ]
     bare = sum(length for length, _ in verdicts) + 50 * len(verdicts)
     for message in (1024, 256, 64) if settings.messages else (0,):
@@ -278,7 +278,7 @@ def _limit(found: Mapping[str, Mapping[str, Mapping[str, Verdict]]], settings: S
             return _Limit(message, len(verdicts))
     if bare <= settings.largest:
         return _Limit(0, len(verdicts))
-    return _Limit(0, max(1, settings.largest * len(verdicts) // bare // max(1, sum(map(len, found.values())))))
+    return _Limit(0, max(1, settings.largest * len(verdicts) // bare // max(1, sum(map(len, containers.values())))))
 
 
 def _resources(devices: Mapping[str, Verdict], limit: _Limit, settings: Settings) -> list[Entry]:

@@ -64,8 +64,8 @@ def _claim(claim: Claim) -> Any:
 
 def _match(claims: Sequence[Claim], answered: Mapping[str, Any]) -> None:
     """The driver answers for every claim it was asked about, and for no other."""
-    asked = {claim.uid for claim in claims}
-    if strangers := sorted(uid for uid in answered if uid not in asked):
+    uids = {claim.uid for claim in claims}
+    if strangers := sorted(uid for uid in answered if uid not in uids):
         raise calls.CallFailed("INTERNAL", f"the driver answered for claims it was not asked about: {', '.join(strangers)}")
     if skipped := [str(claim) for claim in claims if claim.uid not in answered]:
         raise calls.CallFailed("INTERNAL", f"the driver skipped {len(skipped)} claims: {', '.join(skipped)}")

@@ -56,7 +56,7 @@ def _of_claims(resources: Iterable[Any]) -> tuple[ClaimDevice, ...]:
     `cdi_devices` is cumulative per driver within a claim: the list of device k holds the IDs of devices 1 to k. So a device's own
     first ID stands behind those of the device before it.
     """
-    found = []
+    devices = []
     for each in resources:
         lengths: dict[str, int] = {}
         for device in each.claim_resources:
@@ -65,5 +65,5 @@ def _of_claims(resources: Iterable[Any]) -> tuple[ClaimDevice, ...]:
             lengths[device.driver_name] = len(names)
             own = names[before] if len(names) > before else ""
             where = (each.claim_namespace, each.claim_name)
-            found.append(ClaimDevice(*where, device.driver_name, device.pool_name, device.device_name, own))
-    return tuple(found)
+            devices.append(ClaimDevice(*where, device.driver_name, device.pool_name, device.device_name, own))
+    return tuple(devices)

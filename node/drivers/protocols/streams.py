@@ -117,15 +117,15 @@ class Keeps(NamedTuple):
     def admission(self) -> Callable[[str, str], bool]:
         """Whether a device of a report is kept. Over the cap one more is, so that it is noticed."""
         tables, driver, most = self.known(), self.driver, self.most
-        left = max(0, most - max(map(len, tables), default=0)) + 1
+        room = max(0, most - max(map(len, tables), default=0)) + 1
 
         def admits(pool: str, name: str) -> bool:
-            nonlocal left
+            nonlocal room
             for table in tables:
                 if (driver, pool, name) in table:
                     return True
-            left -= 1
-            return left >= 0
+            room -= 1
+            return room >= 0
 
         return admits
 
@@ -137,13 +137,13 @@ SLICE = 2000
 
 async def kept(readings: Iterator[Reading | None]) -> list[Reading]:
     """The readings that are kept. Long work yields to other tasks."""
-    found: list[Reading] = []
+    result: list[Reading] = []
     for number, reading in enumerate(readings, 1):
         if reading is not None:
-            found.append(reading)
+            result.append(reading)
         if number % SLICE == 0:
             await asyncio.sleep(0)
-    return found
+    return result
 
 
 async def reports(socket: str, stream: Stream, keeps: Keeps = EVERYTHING) -> AsyncGenerator[list[Reading], None]:
