@@ -80,10 +80,10 @@ def _by_rules(version: str, reason: str) -> Decision:
 
 
 def _preflight(settings: Settings) -> Decision:
-    version, wanted = settings.server_version, settings.preflight_version
-    if version not in (AUTO, PLAIN) and release(wanted) == release(version) and not settings.preflight_gates:
-        return Decision(False, f"the server is {wanted} already")
-    return Decision(True, f"the server is not {wanted} yet")
+    version, target = settings.server_version, settings.preflight_version
+    if version not in (AUTO, PLAIN) and release(target) == release(version) and not settings.preflight_gates:
+        return Decision(False, f"the server is {target} already")
+    return Decision(True, f"the server is not {target} yet")
 
 
 def _word(on: bool) -> str:

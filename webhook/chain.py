@@ -104,11 +104,11 @@ class Chain:
 
     def review(self, phase: Phase, request: Request) -> Done:
         """Reviews a request. Probes of `podstrat webhook status` get a warning with the release that the replica works for."""
-        done = self._review(phase, request)
+        result = self._review(phase, request)
         if request.dry_run and is_probe(request.object):
             text = f"{PROBE_WARNING} {phase}: release {self._release}"
-            done.response.warnings = [*(done.response.warnings or ()), text]
-        return done
+            result.response.warnings = [*(result.response.warnings or ()), text]
+        return result
 
     def _review(self, phase: Phase, request: Request) -> Done:
         """Requests that write neither a pod nor, for preflight, a workload are allowed."""

@@ -38,11 +38,11 @@ class Framer:
         """Where the first request of the buffer ends; 0 while it is incomplete. TooLarge if its body is larger than the limit."""
         if not self._body and not self._head(buffer):
             return 0
-        found = self._chunked_end(buffer) if self._chunk else self._body + self._length
-        if not found or len(buffer) < found:
+        end = self._chunked_end(buffer) if self._chunk else self._body + self._length
+        if not end or len(buffer) < end:
             return 0
         self._reset()
-        return found
+        return end
 
     def _head(self, buffer: bytearray) -> bool:
         at = buffer.find(b"\r\n\r\n", max(0, self._searched - 3))

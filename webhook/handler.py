@@ -119,8 +119,8 @@ class Handler:
             value = _parsed(body)
             uid = _uid(value)
             request = _request(value)
-            done = self._chain.review(phase, request)
-            reply = Reply(200, answer(done.response))
+            result = self._chain.review(phase, request)
+            reply = Reply(200, answer(result.response))
         except RecursionError:
             self._metrics.failed(phase, 400)
             return error_reply(errors.BadRequest("the object is nested too deeply"), uid)
@@ -132,8 +132,8 @@ class Handler:
             self._metrics.failed(phase, 500)
             return error_reply(Failed("internal error in the webhook; see its log"), uid)
         seconds = time.perf_counter() - began
-        self._metrics.reviewed(phase, request, done, seconds)
-        _log(phase, request, done, seconds)
+        self._metrics.reviewed(phase, request, result, seconds)
+        _log(phase, request, result, seconds)
         return reply
 
 
@@ -155,9 +155,9 @@ def _body(environ: dict[str, Any]) -> bytes:
 def _whole(source: Any, length: int) -> bytes:
     body: bytes = source.read(length if 0 <= length <= BODY_LIMIT else BODY_LIMIT + 1)
     if len(body) > BODY_LIMIT:
-        left = DISCARD_LIMIT
-        while left > 0 and (discarded := len(source.read(65536))):
-            left -= discarded
+        budget = DISCARD_LIMIT
+        while budget > 0 and (discarded := len(source.read(65536))):
+            budget -= discarded
         raise errors.TooLarge(f"Request entity too large: limit is {BODY_LIMIT}")
     if not body:
         raise errors.BadRequest("the request body is empty")
@@ -205,9 +205,9 @@ def error_reply(error: errors.ApiError, uid: str = "") -> Reply:
     return Reply(error.code, go.to_json(failure).encode(), headers)
 
 
-def _log(phase: Phase, request: Request, done: Done, seconds: float) -> None:
+def _log(phase: Phase, request: Request, result: Done, seconds: float) -> None:
     """Denials are logged at info, all other reviews at debug."""
-    level = logging.INFO if done.denied else logging.DEBUG
+    level = logging.INFO if result.denied else logging.DEBUG
     if not log.isEnabledFor(level):
         return
     fields: dict[str, Any] = {
@@ -218,11 +218,11 @@ def _log(phase: Phase, request: Request, done: Done, seconds: float) -> None:
         "object": f"{request.namespace}/{request.name}",
         "user": request.user_info.username,
         "dryRun": bool(request.dry_run),
-        "allowed": done.response.allowed,
+        "allowed": result.response.allowed,
         "ms": round(seconds * 1000, 3),
     }
-    if done.edits:
-        fields["changed"] = dict(done.edits)
-    if done.denied:
-        fields["denied"] = list(done.denied)
+    if result.edits:
+        fields["changed"] = dict(result.edits)
+    if result.denied:
+        fields["denied"] = list(result.denied)
     log.log(level, "reviewed", extra={"fields": fields})

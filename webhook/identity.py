@@ -23,6 +23,6 @@ def node(user: UserInfo) -> str | None:
     return None
 
 
-def is_one_of(user: UserInfo, chosen: Collection[str]) -> bool:
+def is_one_of(user: UserInfo, names: Collection[str]) -> bool:
     """Whether an entry, ``user:NAME`` or ``group:NAME``, matches this user."""
-    return f"user:{user.username}" in chosen or any(f"group:{group}" in chosen for group in user.groups or ())
+    return f"user:{user.username}" in names or any(f"group:{group}" in names for group in user.groups or ())

@@ -125,7 +125,7 @@ def new_election(settings: Settings, cluster: Cluster) -> Election:
     return Election(cluster, settings.namespace, settings.lease, identity, settings.lease_seconds)
 
 
-def certificate_reconciler(settings: Settings, cluster: Cluster, election: Election, done: Any) -> reconciler.Keeper:
+def certificate_reconciler(settings: Settings, cluster: Cluster, election: Election, on_step: Any) -> reconciler.Keeper:
     """The reconciler of the Secret and the caBundle for these settings."""
     from podstrat.certs.rotation import Policy
     from podstrat.certs.secret import Configurations, SharedSecret
@@ -143,5 +143,5 @@ def certificate_reconciler(settings: Settings, cluster: Cluster, election: Elect
             timedelta(seconds=settings.settle_seconds),
             timedelta(seconds=settings.overlap_seconds),
         ),
-        done,
+        on_step,
     )

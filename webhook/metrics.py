@@ -98,17 +98,17 @@ class Metrics:
             child = self._children[key] = metric.labels(*labels)
         return child
 
-    def reviewed(self, phase: str, request: Request, done: Done, seconds: float) -> None:
+    def reviewed(self, phase: str, request: Request, result: Done, seconds: float) -> None:
         """Counts an answered review."""
-        allowed = "true" if done.response.allowed else "false"
+        allowed = "true" if result.response.allowed else "false"
         dry_run = "true" if request.dry_run else "false"
         operation = request.operation if request.operation in ("CREATE", "UPDATE", "DELETE", "CONNECT") else "other"
         part = request.sub_resource if request.sub_resource in ("", "status", "resize", "ephemeralcontainers") else "other"
         self._child(self._reviews, phase, operation, part, allowed, dry_run).inc()
         self._child(self._seconds, phase).observe(seconds)
-        for concern, count in done.edits.items():
+        for concern, count in result.edits.items():
             self._child(self._operations, concern).inc(count)
-        for concern in done.denied:
+        for concern in result.denied:
             self._child(self._denials, concern).inc()
 
     def connections(self, counts: dict[State, int]) -> None:

@@ -13,33 +13,33 @@ Operation = dict[str, Any]
 
 def operations(value: Any, edits: Iterable[Edit]) -> list[Operation]:
     """The operations that apply edits to a value, in order. Edits without effect need none."""
-    made: dict[Place, Operation] = {}
+    by_place: dict[Place, Operation] = {}
     for edit in in_order(edits):
-        _add(made, value, edit)
-    return list(made.values())
+        _add(by_place, value, edit)
+    return list(by_place.values())
 
 
-def _add(made: dict[Place, Operation], value: Any, edit: Edit) -> None:
-    place, wanted = edit
+def _add(by_place: dict[Place, Operation], value: Any, edit: Edit) -> None:
+    place, desired = edit
     holder = value
     for depth, step in enumerate(place[:-1], 1):
         inner = _at(holder, step)
         if inner is None:
             # The parent is absent: nothing to remove, and the parent is added together with the value.
-            if wanted is not ABSENT and isinstance(holder, dict):
-                _make(made, place, depth, wanted)
+            if desired is not ABSENT and isinstance(holder, dict):
+                _make(by_place, place, depth, desired)
             return
         holder = inner
     last = place[-1]
     if isinstance(last, int):
-        if isinstance(holder, list) and last < len(holder) and wanted is ABSENT:
-            made[place] = {"op": "remove", "path": pointer(place)}
+        if isinstance(holder, list) and last < len(holder) and desired is ABSENT:
+            by_place[place] = {"op": "remove", "path": pointer(place)}
     elif isinstance(holder, dict):
-        if wanted is ABSENT:
+        if desired is ABSENT:
             if last in holder:
-                made[place] = {"op": "remove", "path": pointer(place)}
-        elif last not in holder or holder[last] != wanted:
-            made[place] = {"op": "replace" if last in holder else "add", "path": pointer(place), "value": wanted}
+                by_place[place] = {"op": "remove", "path": pointer(place)}
+        elif last not in holder or holder[last] != desired:
+            by_place[place] = {"op": "replace" if last in holder else "add", "path": pointer(place), "value": desired}
 
 
 def _at(holder: Any, step: str | int) -> Any:
@@ -50,14 +50,14 @@ def _at(holder: Any, step: str | int) -> Any:
     return None
 
 
-def _make(made: dict[Place, Operation], place: Place, depth: int, wanted: Any) -> None:
+def _make(by_place: dict[Place, Operation], place: Place, depth: int, desired: Any) -> None:
     """Adds the absent parent, or puts the value into the one that an earlier operation adds."""
     at = place[:depth]
-    operation = made.setdefault(at, {"op": "add", "path": pointer(at), "value": {}})
+    operation = by_place.setdefault(at, {"op": "add", "path": pointer(at), "value": {}})
     holder = operation["value"]
     for step in place[depth:-1]:
         holder = holder.setdefault(step, {})
-    holder[place[-1]] = wanted
+    holder[place[-1]] = desired
 
 
 def pointer(place: Place) -> str:

@@ -47,11 +47,11 @@ log = logging.getLogger("podstrat.webhook")
 
 def entries(settings: Settings, chain: Chain) -> dict[str, list[Object]]:
     """The wanted entries of each configuration, without caBundle."""
-    wanted = {}
+    entries = {}
     for kind, shipped in _shipped().items():
         active = [entry for entry in shipped if chain.names(phase_of(entry))]
-        wanted[kind] = [_adapted(entry, settings) for entry in active]
-    return wanted
+        entries[kind] = [_adapted(entry, settings) for entry in active]
+    return entries
 
 
 def phase_of(entry: Object) -> Phase:
@@ -71,16 +71,16 @@ def _shipped() -> dict[str, list[Object]]:
 
 def _adapted(entry: Object, settings: Settings) -> Object:
     """An entry with the names and policies of the settings."""
-    made: Object = copy.deepcopy(entry)
-    made["clientConfig"]["service"] |= {"namespace": settings.namespace, "name": settings.service}
-    if phase_of(made) in POLICY_PHASES:
-        made["failurePolicy"] = settings.failure_policy
-    selector = made["namespaceSelector"]
+    copied: Object = copy.deepcopy(entry)
+    copied["clientConfig"]["service"] |= {"namespace": settings.namespace, "name": settings.service}
+    if phase_of(copied) in POLICY_PHASES:
+        copied["failurePolicy"] = settings.failure_policy
+    selector = copied["namespaceSelector"]
     for expression in selector["matchExpressions"]:
         expression["values"] = [settings.namespace if each == SHIPPED_NAMESPACE else each for each in expression["values"]]
     if settings.opt_in:
         selector["matchLabels"] = dict(OPT_IN)
-    return made
+    return copied
 
 
 # ---- stored and wanted -------------------------------------------------------------------------------
@@ -90,44 +90,44 @@ def is_ours(entry: Object) -> bool:
     return str(entry.get("name", "")).endswith(SUFFIX)
 
 
-def drift(configuration: Object, wanted: list[Object]) -> list[str]:
+def drift(configuration: Object, shipped: list[Object]) -> list[str]:
     """How a stored configuration differs from the wanted entries, one text a difference."""
-    return list(_drift(configuration, wanted))
+    return list(_drift(configuration, shipped))
 
 
-def _drift(configuration: Object, wanted: list[Object]) -> Iterator[str]:
+def _drift(configuration: Object, shipped: list[Object]) -> Iterator[str]:
     stored = {entry.get("name"): entry for entry in configuration.get("webhooks") or () if is_ours(entry)}
-    for entry in wanted:
-        found = stored.pop(entry["name"], None)
-        if found is None:
+    for entry in shipped:
+        current = stored.pop(entry["name"], None)
+        if current is None:
             yield f"{entry['name']} is missing"
             continue
-        healed = _healed(found, entry, configuration, "")
+        healed = _healed(current, entry, configuration, "")
         for key in (*SHIPPED, "clientConfig", "failurePolicy"):
-            if healed.get(key) != found.get(key):
+            if healed.get(key) != current.get(key):
                 yield f"{entry['name']}: {key} differs"
     for name in stored:
         yield f"{name} is not needed"
 
 
-def healed(configuration: Object, wanted: list[Object], bundle: str) -> Object:
+def healed(configuration: Object, shipped: list[Object], bundle: str) -> Object:
     """The configuration with the wanted entries; ``bundle`` is the caBundle, in base64, for entries that have none."""
     stored = {entry.get("name"): entry for entry in configuration.get("webhooks") or ()}
     foreign = [entry for entry in stored.values() if not is_ours(entry)]
-    own = [_healed(stored.get(entry["name"]) or {}, entry, configuration, bundle) for entry in wanted]
+    own = [_healed(stored.get(entry["name"]) or {}, entry, configuration, bundle) for entry in shipped]
     return {**configuration, "webhooks": own + foreign}
 
 
-def _healed(found: Object, wanted: Object, configuration: Object, bundle: str) -> Object:
-    """One entry; ``found`` is empty for an entry that was removed."""
-    made = {**wanted, **found, **{key: wanted[key] for key in SHIPPED if key in wanted}}
-    client = found.get("clientConfig") or {}
+def _healed(current: Object, shipped: Object, configuration: Object, bundle: str) -> Object:
+    """One entry; ``current`` is empty for an entry that was removed."""
+    entry = {**shipped, **current, **{key: shipped[key] for key in SHIPPED if key in shipped}}
+    client = current.get("clientConfig") or {}
     if "url" not in client:
         trusted = client.get("caBundle") or bundle
-        made["clientConfig"] = {**wanted["clientConfig"], **({"caBundle": trusted} if trusted else {})}
-    if not found or OWN_POLICY not in ((configuration.get("metadata") or {}).get("annotations") or {}):
-        made["failurePolicy"] = wanted["failurePolicy"]
-    return made
+        entry["clientConfig"] = {**shipped["clientConfig"], **({"caBundle": trusted} if trusted else {})}
+    if not current or OWN_POLICY not in ((configuration.get("metadata") or {}).get("annotations") or {}):
+        entry["failurePolicy"] = shipped["failurePolicy"]
+    return entry
 
 
 # ---- in the cluster ----------------------------------------------------------------------------------
@@ -140,12 +140,12 @@ class Reconciler:
         self,
         cluster: Cluster,
         settings: Settings,
-        wanted: Callable[[], Mapping[str, list[Object]]],
+        shipped: Callable[[], Mapping[str, list[Object]]],
         report: Callable[[str, int, bool], None] = lambda kind, differences, repaired: None,
     ) -> None:
         self._cluster = cluster
         self._settings = settings
-        self._wanted = wanted
+        self._wanted = shipped
         self._report = report
         names = {"mutating": settings.mutating_configuration, "validating": settings.validating_configuration}
         self._paths = {kind: f"{COLLECTIONS[kind]}/{name}" for kind, name in names.items() if name}
@@ -159,8 +159,8 @@ class Reconciler:
             if configuration is not None:
                 self._compare(kind, configuration, self._wanted()[kind], bundle)
 
-    def _compare(self, kind: str, configuration: Object, wanted: list[Object], bundle: str) -> None:
-        differences = drift(configuration, wanted)
+    def _compare(self, kind: str, configuration: Object, shipped: list[Object], bundle: str) -> None:
+        differences = drift(configuration, shipped)
         repair = bool(differences) and self._settings.registration == "manage"
         if differences and differences != self._logged.get(kind):
             log.warning(
@@ -170,7 +170,7 @@ class Reconciler:
         self._logged[kind] = differences
         if repair:
             try:
-                self._cluster.replace(self._paths[kind], healed(configuration, wanted, bundle))
+                self._cluster.replace(self._paths[kind], healed(configuration, shipped, bundle))
             except Conflict:
                 return
         self._report(kind, len(differences), repair)
@@ -179,8 +179,8 @@ class Reconciler:
         """A caBundle for entries without one: that of another entry, or of the replica's own files."""
         for configuration in stored.values():
             for entry in (configuration or {}).get("webhooks") or ():
-                if found := (entry.get("clientConfig") or {}).get("caBundle"):
-                    return str(found)
+                if bundle := (entry.get("clientConfig") or {}).get("caBundle"):
+                    return str(bundle)
         return own_bundle(self._settings.cert_dir) if self._settings.certificates == "secret" else ""
 
 

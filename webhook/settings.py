@@ -179,10 +179,10 @@ class Settings(BaseModel):
     @field_validator("strict_rules")
     @classmethod
     def _are_rules(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        known = (UNIQUE_NAMES, *stricter.RULES)
+        rules = (UNIQUE_NAMES, *stricter.RULES)
         for name in names:
-            if name not in known:
-                raise ValueError(f"there is no rule {name!r}; there are {', '.join(known)}")
+            if name not in rules:
+                raise ValueError(f"there is no rule {name!r}; there are {', '.join(rules)}")
         return names
 
     @field_validator("health_writers")
@@ -196,8 +196,8 @@ class Settings(BaseModel):
     @model_validator(mode="after")
     def _check_consistency(self) -> Settings:
         rules = rules_version(self.server_version)
-        for setting, named in (("feature_gates", self.feature_gates), ("gated_actions", self.gated_actions)):
-            for gate in named:
+        for setting, gates in (("feature_gates", self.feature_gates), ("gated_actions", self.gated_actions)):
+            for gate in gates:
                 if gate not in policy.guarding(rules):
                     choice = ", ".join(policy.guarding(rules))
                     raise ValueError(f"{setting}: {gate} is not a feature gate of pod fields in {rules}; known: {choice}")
@@ -227,9 +227,9 @@ def rules_version(server_version: str) -> str:
     """The engine release for a server: its own, or the nearest one that the engine knows."""
     if server_version in (AUTO, PLAIN):
         return history.RELEASES[-1]
-    wanted = release(server_version)
+    version = release(server_version)
     here = [release(each) for each in history.RELEASES]
-    major, minor = max(min(here), min(max(here), wanted))
+    major, minor = max(min(here), min(max(here), version))
     return f"{major}.{minor}"
 
 
@@ -250,13 +250,13 @@ def load(environ: Mapping[str, str], flags: Mapping[str, Any], file: Path | None
     file = file or (Path(environ[FILE_VARIABLE]) if environ.get(FILE_VARIABLE) else None)
     values: dict[str, Any] = {}
     sources = dict.fromkeys(Settings.model_fields, "default")
-    for source, found in (
+    for source, settings in (
         (f"file {file}", {} if file is None else _read(file)),
         ("environment", {name: environ[_variable(name)] for name in Settings.model_fields if _variable(name) in environ}),
         ("flag", dict(flags)),
     ):
-        values |= found
-        sources |= dict.fromkeys(found, source)
+        values |= settings
+        sources |= dict.fromkeys(settings, source)
     for name in environ:
         if name.startswith(PREFIX) and name != FILE_VARIABLE and name.removeprefix(PREFIX).lower() not in Settings.model_fields:
             raise SettingsError(f"{name}: unknown setting")
@@ -281,16 +281,16 @@ def _read(file: Path) -> dict[str, Any]:
     from podstrat import goyaml
 
     try:
-        found = [document.value for document in goyaml.documents(file.read_bytes(), str(file))]
+        documents = [document.value for document in goyaml.documents(file.read_bytes(), str(file))]
     except OSError as error:
         raise SettingsError(f"cannot read {file}: {error.strerror}") from None
     except goyaml.YamlError as error:
         raise SettingsError(f"{file}: {error}") from None
-    if not found:
+    if not documents:
         return {}
-    if len(found) > 1 or not isinstance(found[0], dict):
+    if len(documents) > 1 or not isinstance(documents[0], dict):
         raise SettingsError(f"{file}: must be a single map of settings")
-    return found[0]
+    return documents[0]
 
 
 def show(loaded: Loaded) -> str:

@@ -53,14 +53,14 @@ class Verdict:
             self.edits += edits
             self.reviewed = edited(self.reviewed, edits)
 
-    def invalid(self, found: Iterable[FieldError]) -> None:
+    def invalid(self, faults: Iterable[FieldError]) -> None:
         """Denies the request if there are field errors."""
-        if listed := list(found):
+        if listed := list(faults):
             self.denials.append(errors.invalid(kinds.POD, self.name, listed, self.reviewed.ctx.version))
 
-    def forbidden(self, found: Iterable[FieldError]) -> None:
+    def forbidden(self, faults: Iterable[FieldError]) -> None:
         """Denies the request as forbidden to this user if there are field errors."""
-        if listed := list(found):
+        if listed := list(faults):
             denial = errors.Forbidden("pods", self.name, joined(listed))
             denial.details = {**(denial.details or {}), "causes": causes(listed)}
             self.denials.append(denial)
@@ -83,14 +83,14 @@ class Verdict:
         return Response(**fields), len(operations)
 
 
-def joined(found: Sequence[FieldError]) -> str:
+def joined(faults: Sequence[FieldError]) -> str:
     """Field errors as one message, in the API server's form."""
-    texts = list(dict.fromkeys(map(str, found)))
+    texts = list(dict.fromkeys(map(str, faults)))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
-def causes(found: Sequence[FieldError]) -> list[dict[str, str]]:
-    return [{"reason": each.type, "message": each.body, "field": each.field} for each in found]
+def causes(faults: Sequence[FieldError]) -> list[dict[str, str]]:
+    return [{"reason": each.type, "message": each.body, "field": each.field} for each in faults]
 
 
 def refusal(denials: Sequence[errors.ApiError]) -> dict[str, Any]:
@@ -108,17 +108,17 @@ def refusal(denials: Sequence[errors.ApiError]) -> dict[str, Any]:
 
 def fitting(warnings: Iterable[str]) -> list[str]:
     """Warnings within the API server's limits: each one truncated, all together bounded, without duplicates."""
-    kept: list[str] = []
-    left = WARNINGS_LENGTH - WARNING_LENGTH
+    texts: list[str] = []
+    budget = WARNINGS_LENGTH - WARNING_LENGTH
     distinct = list(dict.fromkeys(warnings))
     for number, warning in enumerate(distinct):
         short = warning if len(warning.encode()) <= WARNING_LENGTH else _cut(warning)
-        left -= len(short.encode())
-        if left < 0:
-            kept.append(f"podstrat: and {len(distinct) - number} more warnings")
+        budget -= len(short.encode())
+        if budget < 0:
+            texts.append(f"podstrat: and {len(distinct) - number} more warnings")
             break
-        kept.append(short)
-    return kept
+        texts.append(short)
+    return texts
 
 
 def _cut(text: str) -> str:

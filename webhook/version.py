@@ -36,15 +36,15 @@ class Discovery:
 
     def poll(self) -> bool:
         """Asks once; whether the release has changed. Raises whatever ``ask`` raises."""
-        found = self._ask()
-        if found == self.release:
+        answer = self._ask()
+        if answer == self.release:
             self._candidate = ""
             return False
-        self._seen = self._seen + 1 if found == self._candidate else 1
-        self._candidate = found
-        if self.release and release(found) > release(self.release) and self._seen < CONFIRMATIONS:
+        self._seen = self._seen + 1 if answer == self._candidate else 1
+        self._candidate = answer
+        if self.release and release(answer) > release(self.release) and self._seen < CONFIRMATIONS:
             return False
-        self.release, self._candidate = found, ""
+        self.release, self._candidate = answer, ""
         return True
 
 
@@ -65,8 +65,8 @@ class VersionedChain:
     @property
     def settings(self) -> Settings:
         """The settings with the release that is in force."""
-        found = self._discovery.release if self._discovery is not None else ""
-        return self._settings.model_copy(update={"server_version": found}) if found else self._settings
+        version = self._discovery.release if self._discovery is not None else ""
+        return self._settings.model_copy(update={"server_version": version}) if version else self._settings
 
     @property
     def chain(self) -> Chain:
@@ -101,15 +101,15 @@ class VersionedChain:
         self._fault = ""
         return changed
 
-    def _use(self, found: str) -> None:
+    def _use(self, version: str) -> None:
         try:
             self._chain = self._built()
         except ValueError as error:
-            self._fault = f"{found}: the settings do not fit it: {error}"
-            log.error("cannot use release %s: %s", found, error)
+            self._fault = f"{version}: the settings do not fit it: {error}"
+            log.error("cannot use release %s: %s", version, error)
         else:
             on = [name for name, decision in self._chain.decisions.items() if decision.on]
-            log.info("API server release", extra={"fields": {"release": found, "concerns": on}})
+            log.info("API server release", extra={"fields": {"release": version, "concerns": on}})
 
     def _built(self) -> Chain:
         return Chain(self.settings)

@@ -25,19 +25,19 @@ class Policy:
         self._actions = dict(actions)
 
     def _by_action(self, verdict: Verdict) -> dict[Action, list[Dropped]]:
-        found: dict[Action, list[Dropped]] = {"drop": [], "refuse": [], "warn": []}
+        by_action: dict[Action, list[Dropped]] = {"drop": [], "refuse": [], "warn": []}
         for each in edits.gated_fields(verdict.reviewed):
-            found[self._actions.get(each.gate, self._action)].append(each)
-        return found
+            by_action[self._actions.get(each.gate, self._action)].append(each)
+        return by_action
 
     def __call__(self, verdict: Verdict) -> None:
-        found = self._by_action(verdict)
-        verdict.invalid(map(_error, found["refuse"]))
-        for each in found["warn"]:
+        by_action = self._by_action(verdict)
+        verdict.invalid(map(_error, by_action["refuse"]))
+        for each in by_action["warn"]:
             verdict.warnings.append(f"{each.path}: the feature gate {each.gate} is off; the server may drop this field")
-        for each in found["drop"]:
+        for each in by_action["drop"]:
             verdict.warnings.append(f"{each.path}: dropped, because the feature gate {each.gate} is off")
-        verdict.edit([each.edit for each in found["drop"]])
+        verdict.edit([each.edit for each in by_action["drop"]])
 
 
 class Confirm(Policy):
@@ -48,11 +48,11 @@ class Confirm(Policy):
         self._dropped = dropped
 
     def __call__(self, verdict: Verdict) -> None:
-        found = self._by_action(verdict)
-        back = found["drop"] if self._dropped == "deny" else []
-        verdict.invalid(map(_error, [*found["refuse"], *back]))
+        by_action = self._by_action(verdict)
+        back = by_action["drop"] if self._dropped == "deny" else []
+        verdict.invalid(map(_error, [*by_action["refuse"], *back]))
         if self._dropped == "warn":
-            verdict.warnings += [f"{each.path}: was dropped, and has come back" for each in found["drop"]]
+            verdict.warnings += [f"{each.path}: was dropped, and has come back" for each in by_action["drop"]]
 
 
 def _error(dropped: Dropped) -> FieldError:
