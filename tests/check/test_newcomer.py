@@ -136,7 +136,7 @@ def test_a_bar_while_one_waits(monkeypatch):
     monkeypatch.setattr(terminal, "WAIT", 0)
     monkeypatch.setattr(terminal, "STEP", 0)
     monkeypatch.setattr(sys, "stderr", Terminal())
-    progress = terminal.Progress(4_000_000, wanted=True)
+    progress = terminal.Progress(4_000_000, visible=True)
     progress.add(1_000_000)
     progress.clear()
     progress.clear()
@@ -146,7 +146,7 @@ def test_a_bar_while_one_waits(monkeypatch):
 def test_a_bar_without_an_end(monkeypatch):
     monkeypatch.setattr(terminal, "WAIT", 0)
     monkeypatch.setattr(sys, "stderr", Terminal())
-    terminal.Progress(0, wanted=True).add(2_500_000)
+    terminal.Progress(0, visible=True).add(2_500_000)
     assert sys.stderr.getvalue() == "\rchecking 2.5 MB\x1b[K"
 
 
@@ -160,7 +160,7 @@ def test_no_bar(monkeypatch, stream, wanted):
 
 def test_no_bar_for_what_is_soon_done(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    terminal.Progress(10, wanted=True).add(5)
+    terminal.Progress(10, visible=True).add(5)
     assert sys.stderr.getvalue() == ""
 
 

@@ -33,9 +33,9 @@ class Plan:
     """The admission that the command line asks for."""
 
     def __init__(
-        self, args: argparse.Namespace, settings: Settings, sources: list[Source], found: Collected | None = None
+        self, args: argparse.Namespace, settings: Settings, sources: list[Source], collected: Collected | None = None
     ) -> None:
-        """``found`` is what a cluster has shown; without it --context says which cluster to ask."""
+        """``collected`` is what a cluster has shown; without it --context says which cluster to ask."""
         self._settings = settings
         self._paths = [*(args.world or ()), *(args.policies or ())]
         self._level = pod_security(args.pod_security)
@@ -43,10 +43,10 @@ class Plan:
         self.sources = self._checked(sources)
         """What to check: without the files of the world, and each can be read twice."""
         self._builder = world.Builder(Engine(settings.version, dict(settings.gates)))
-        if found is not None or args.context:
+        if collected is not None or args.context:
             from podstrat.check import cluster
 
-            cluster.into(self._builder, found or cluster.collect(args.context), settings.version)
+            cluster.into(self._builder, collected or cluster.collect(args.context), settings.version)
         if self._paths:  # without a path it would be standard input
             self._builder.read(self._paths)
         if args.policies:
@@ -54,8 +54,8 @@ class Plan:
 
     def _checked(self, sources: list[Source]) -> list[Source]:
         files = world.files(self._paths) if self._paths else set()
-        kept = [source for source in sources if not source.path or os.path.realpath(source.path) not in files]
-        return [world.buffered(source) for source in kept]
+        others = [source for source in sources if not source.path or os.path.realpath(source.path) not in files]
+        return [world.buffered(source) for source in others]
 
     def settings(self, namespace: str = "") -> Settings:
         """The settings with admission; ``namespace`` is where everything that is checked is sent to, if not where it says."""
@@ -63,11 +63,11 @@ class Plan:
             return self._settings
         builder = self._builder.copy()
         builder.checked(self.sources, namespace)
-        found: Lookup = builder.world()
+        lookup: Lookup = builder.world()
         if self._level is not None:
-            found = EnforcingWorld(found, self._level)
-        made = Admission(found, self._flags)
-        return self._settings._replace(admission=made, pod_security=str(self._level or ""))
+            lookup = EnforcingWorld(lookup, self._level)
+        plugin_admission = Admission(lookup, self._flags)
+        return self._settings._replace(admission=plugin_admission, pod_security=str(self._level or ""))
 
 
 def pod_security(text: str | None) -> LevelVersion | None:
@@ -87,19 +87,19 @@ def _flags(args: argparse.Namespace, version: str, level: LevelVersion | None) -
     """
     names = [name for name in (args.admission or "").split(",") if name]
     release = history.parse_version(version)
-    known = [row.name for row in plugins.known(release)]
-    if unknown := [name for name in names if name not in (*known, NONE, DEFAULT)]:
-        raise exits.BadArguments(f"--admission: no admission plugin {unknown[0]} in {version} (one of: {', '.join(known)})")
+    known_names = [row.name for row in plugins.known(release)]
+    if unknown := [name for name in names if name not in (*known_names, NONE, DEFAULT)]:
+        raise exits.BadArguments(f"--admission: no admission plugin {unknown[0]} in {version} (one of: {', '.join(known_names)})")
     if NONE in names and len(names) > 1:
         raise exits.BadArguments(f"--admission: {NONE} cannot be combined with plugins")
-    wanted = {name for name in names if name not in (NONE, DEFAULT)}
+    chosen_names = {name for name in names if name not in (NONE, DEFAULT)}
     if DEFAULT in names or (not names and (args.world or args.context)):
-        wanted.update(row.name for row in plugins.enabled(release))
+        chosen_names.update(row.name for row in plugins.enabled(release))
     if level is not None:
-        wanted.add("PodSecurity")
+        chosen_names.add("PodSecurity")
     if args.policies and NONE not in names:
-        wanted.update(POLICIES.intersection(known))
-    return Flags(frozenset(wanted), frozenset(known) - wanted, {}) if wanted else None
+        chosen_names.update(POLICIES.intersection(known_names))
+    return Flags(frozenset(chosen_names), frozenset(known_names) - chosen_names, {}) if chosen_names else None
 
 
 class EnforcingWorld:
@@ -110,13 +110,13 @@ class EnforcingWorld:
         self._labels = {f"{PREFIX}enforce": level.level, f"{PREFIX}enforce-version": levels.version_text(level.minor)}
 
     def get(self, kind: KindName, name: str, namespace: str = "") -> dict[str, Any] | None:
-        found = self._world.get(kind, name, namespace)
-        if kind != NAMESPACE or (found is None and self._world.is_complete(NAMESPACE)):
-            return found
-        made = found or {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-        metadata = made["metadata"]
+        obj = self._world.get(kind, name, namespace)
+        if kind != NAMESPACE or (obj is None and self._world.is_complete(NAMESPACE)):
+            return obj
+        namespace_obj = obj or {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        metadata = namespace_obj["metadata"]
         labels = {key: value for key, value in (metadata.get("labels") or {}).items() if not key.startswith(PREFIX)}
-        return {**made, "metadata": {**metadata, "labels": {**labels, **self._labels}}}
+        return {**namespace_obj, "metadata": {**metadata, "labels": {**labels, **self._labels}}}
 
     def list(self, kind: KindName, namespace: str = "") -> Sequence[dict[str, Any]]:
         return self._world.list(kind, namespace)

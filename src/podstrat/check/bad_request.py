@@ -61,9 +61,9 @@ def _keyed(key: str, items: Any) -> int | str:
     """The index of the item of a list that ``name="web"`` or ``containerPort=80,protocol="TCP"`` names."""
     if key.isdecimal() or not isinstance(items, list):
         return int(key) if key.isdecimal() else key
-    wanted = [part.partition("=")[::2] for part in key.split(",")]
+    pairs = [part.partition("=")[::2] for part in key.split(",")]
     for i, item in enumerate(items):
-        if isinstance(item, dict) and all(str(item.get(name, shown.strip('"'))) == shown.strip('"') for name, shown in wanted):
+        if isinstance(item, dict) and all(str(item.get(name, value.strip('"'))) == value.strip('"') for name, value in pairs):
             return i
     return key
 
@@ -83,31 +83,31 @@ def culprit(message: str, value: Any, says: Says) -> Place:
     if says(value) != message:
         return ()
     place: list[str | int] = []
-    made = value
-    while isinstance(made, (dict, list)) and made:
-        steps: list[Any] = list(made) if isinstance(made, dict) else list(range(len(made)))
+    part = value
+    while isinstance(part, (dict, list)) and part:
+        steps: list[Any] = list(part) if isinstance(part, dict) else list(range(len(part)))
         low, high = 0, len(steps)  # with so many of them it does not say it; with so many it does
         while high - low > 1:
             middle = (low + high) // 2
-            if says(_put(value, place, _first(made, steps, middle))) == message:
+            if says(_put(value, place, _first(part, steps, middle))) == message:
                 high = middle
             else:
                 low = middle
         step = steps[high - 1]
-        if says(_put(value, place, _first(made, steps, high - 1))) == message:
+        if says(_put(value, place, _first(part, steps, high - 1))) == message:
             break  # it is about the collection, not about what is in it
-        value = _put(value, place, _first(made, steps, high))
+        value = _put(value, place, _first(part, steps, high))
         place.append(step)
-        made = made[step]
+        part = part[step]
     return tuple(place)
 
 
-def _first(made: Any, steps: list[Any], count: int) -> Any:
+def _first(part: Any, steps: list[Any], count: int) -> Any:
     """A collection with null in the place of all but its first children: null says nothing, and keeps the indices."""
-    kept = set(steps[:count])
-    if isinstance(made, dict):
-        return {key: child if key in kept else None for key, child in made.items()}
-    return [child if i in kept else None for i, child in enumerate(made)]
+    names = set(steps[:count])
+    if isinstance(part, dict):
+        return {key: child if key in names else None for key, child in part.items()}
+    return [child if i in names else None for i, child in enumerate(part)]
 
 
 def _put(value: Any, place: list[str | int], part: Any) -> Any:

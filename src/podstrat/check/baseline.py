@@ -22,8 +22,8 @@ Key = tuple[str, str, str]
 class Baseline:
     """Findings by key, and how often each may occur."""
 
-    def __init__(self, known: Counter[Key], recording: bool = False) -> None:
-        self._left = known
+    def __init__(self, counts: Counter[Key], recording: bool = False) -> None:
+        self._left = counts
         self.recorded: Counter[Key] | None = Counter() if recording else None
 
     def apply(self, result: Result) -> Result:
@@ -56,10 +56,10 @@ def read(path: str) -> Baseline:
             content = json.load(file)
         if content["kind"] != KIND:
             raise ValueError(f"expected kind {KIND}")
-        known = Counter({(each["file"], each["object"], each["id"]): int(each["count"]) for each in content["findings"]})
+        counts = Counter({(each["file"], each["object"], each["id"]): int(each["count"]) for each in content["findings"]})
     except (ValueError, KeyError, TypeError) as error:
         raise exits.BadArguments(f"{path} is not a valid baseline: {error}") from None
-    return Baseline(known)
+    return Baseline(counts)
 
 
 def write(path: str, recorded: Counter[Key]) -> None:

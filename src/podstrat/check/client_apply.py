@@ -17,10 +17,10 @@ def last_applied(pod: Any) -> Any:
     """The manifest that a pod of a server was last applied from, as kubectl keeps it; empty if it never was."""
     annotations = (pod.get("metadata") or {}).get("annotations") or {}
     try:
-        found = json.loads(annotations.get(LAST_APPLIED, ""))
+        applied = json.loads(annotations.get(LAST_APPLIED, ""))
     except (TypeError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return applied if isinstance(applied, dict) else {}
 
 
 def annotated(value: Any) -> Any:
@@ -49,10 +49,10 @@ def patch(old: Any, new: Any, types: Types, type_name: str = "Pod") -> dict[str,
 
 def _object(old: dict[str, Any], new: dict[str, Any], type_name: str, types: Types) -> dict[str, Any]:
     fields = types.fields(type_name) if _is_struct(type_name, types) else {}
-    made: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for key, value in new.items():
-        made[key] = _field(old.get(key), value, fields.get(key), types)
-    return made | {key: None for key, value in old.items() if key not in new and value is not None}
+        merged[key] = _field(old.get(key), value, fields.get(key), types)
+    return merged | {key: None for key, value in old.items() if key not in new and value is not None}
 
 
 def _field(old: Any, new: Any, field: Field | None, types: Types) -> Any:
@@ -80,8 +80,8 @@ def _list(old: Any, new: Any, field: Field, types: Types) -> Any:
         return new
     before = {item[key]: item for item in old}
     there = {item[key] for item in new}
-    made = [_object(before.get(item[key], {}), item, field.type, types) for item in new]
-    return made + [{key: name, "$patch": "delete"} for name in before if name not in there]
+    items = [_object(before.get(item[key], {}), item, field.type, types) for item in new]
+    return items + [{key: name, "$patch": "delete"} for name in before if name not in there]
 
 
 def _keyed(items: Any, key: str) -> bool:

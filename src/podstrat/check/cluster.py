@@ -80,25 +80,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     command.prepare(sys.stdout)
-    found = collect(args.context, args.kubeconfig, args.namespace)
-    annotations = {world.COMPLETE: ",".join(found.complete), VERSION: found.release}
+    collected = collect(args.context, args.kubeconfig, args.namespace)
+    annotations = {world.COMPLETE: ",".join(collected.complete), VERSION: collected.release}
     if args.namespace:
         annotations[world.NAMESPACES] = ",".join(args.namespace)
-    made = {"apiVersion": "v1", "kind": "List", "metadata": {"annotations": annotations}, "items": found.objects}
-    sys.stdout.write(yaml_writer.text(made))
-    for kind, reason in found.left_out.items():
+    listing = {"apiVersion": "v1", "kind": "List", "metadata": {"annotations": annotations}, "items": collected.objects}
+    sys.stdout.write(yaml_writer.text(listing))
+    for kind, reason in collected.left_out.items():
         print(f"podstrat: {kind} left out: {printable.plain(reason)}", file=sys.stderr)
     return exits.OK
 
 
-def into(builder: world.Builder, found: Collected, version: str) -> None:
+def into(builder: world.Builder, collected: Collected, version: str) -> None:
     """Puts what a cluster has shown into a world, for a check by the rules of a release."""
-    if not found.release.startswith(f"v{version}."):
-        print(f"podstrat: the cluster runs {printable.plain(found.release)}; checked as {version} (-v)", file=sys.stderr)
-    for obj in found.objects:
+    if not collected.release.startswith(f"v{version}."):
+        print(f"podstrat: the cluster runs {printable.plain(collected.release)}; checked as {version} (-v)", file=sys.stderr)
+    for obj in collected.objects:
         builder.put(obj, "the cluster")
-    builder.declare(found.complete, None)
-    for kind, reason in found.left_out.items():
+    builder.declare(collected.complete, None)
+    for kind, reason in collected.left_out.items():
         print(f"podstrat: {kind} is not known: {printable.plain(reason)}", file=sys.stderr)
 
 
@@ -120,18 +120,18 @@ def collect(context: str | None, path: str | None = None, namespaces: list[str] 
 def _collected(client: Client, namespaces: list[str]) -> Collected:
     from podstrat.kubeclient.errors import StatusError
 
-    found = Collected([], [], {}, str((client.call("GET", "/version") or {}).get("gitVersion", "")))
+    result = Collected([], [], {}, str((client.call("GET", "/version") or {}).get("gitVersion", "")))
     for kind in KINDS:
         try:
             for namespace in namespaces if kind.namespaced and namespaces else [""]:
-                found.objects.extend(_shown(obj, kind) for obj in _items(client, kind.path(namespace)))
+                result.objects.extend(_shown(obj, kind) for obj in _items(client, kind.path(namespace)))
         except StatusError as error:
             # An older server may not have the kind: then it has no objects of it, and no plugin for it either.
             if error.code != 404:
-                found.left_out[kind.kind] = str(error)
+                result.left_out[kind.kind] = str(error)
                 continue
-        found.complete.append(kind.kind)
-    return found
+        result.complete.append(kind.kind)
+    return result
 
 
 def _items(client: Client, path: str) -> Iterator[dict[str, Any]]:
@@ -151,14 +151,14 @@ def _shown(obj: dict[str, Any], kind: Listed) -> dict[str, Any]:
     annotations = {key: value for key, value in (metadata.pop("annotations", None) or {}).items() if key != LAST_APPLIED}
     if annotations and kind.kind != "Node":
         metadata["annotations"] = annotations
-    kept = {key: value for key, value in obj.items() if key not in ("metadata", "apiVersion", "kind")}
-    made: dict[str, Any] = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata}
+    rest = {key: value for key, value in obj.items() if key not in ("metadata", "apiVersion", "kind")}
+    result: dict[str, Any] = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata}
     if not kind.fields:
-        return {**made, **kept}
+        return {**result, **rest}
     for path in kind.fields:
         top, _, below = path.partition(".")
-        if not below and top in kept:
-            made[top] = kept[top]
-        elif below and below in (kept.get(top) or {}):
-            made.setdefault(top, {})[below] = kept[top][below]
-    return made
+        if not below and top in rest:
+            result[top] = rest[top]
+        elif below and below in (rest.get(top) or {}):
+            result.setdefault(top, {})[below] = rest[top][below]
+    return result

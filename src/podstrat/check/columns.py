@@ -46,19 +46,19 @@ class Column(NamedTuple):
         """None for an object that is not judged, or is in no namespace."""
         if self.namespace:
             each = _moved(each, self.namespace)
-        chosen = selection.choose(each, frozenset(), ())
-        outcome = None if chosen.skip else self.evaluator.ask(each, chosen)
-        if outcome is None or chosen.kind in CLUSTER_SCOPED:
+        choice = selection.choose(each, frozenset(), ())
+        outcome = None if choice.skip else self.evaluator.ask(each, choice)
+        if outcome is None or choice.kind in CLUSTER_SCOPED:
             return None
-        pods = self.evaluator.pods(outcome, each, chosen)
+        pods = self.evaluator.pods(outcome, each, choice)
         report = outcome.admission
         unknown = (*(map(str, report.hints) if report is not None else ()), *pods.unknown)
         if outcome.refusal is not None:
             return Cell(REFUSED, (outcome.refusal.message,), unknown)
         if pods.refused:
             return Cell(PODS_REFUSED, tuple(part.text for part in pods.refused), unknown)
-        told = plugin_findings.warnings(report, outcome.warnings) if report is not None else ()
-        texts = tuple(part.text for part in told if not isinstance(part, str))
+        plugin_warnings = plugin_findings.warnings(report, outcome.warnings) if report is not None else ()
+        texts = tuple(part.text for part in plugin_warnings if not isinstance(part, str))
         return Cell(WARNED if texts else ACCEPTED, texts, unknown)
 
 
@@ -66,8 +66,8 @@ def _moved(each: Object, namespace: str) -> Object:
     """An object as it would be sent to a namespace."""
     value: dict[str, Any] = each.value if isinstance(each.value, dict) else {}
     metadata = value.get("metadata")
-    kept = metadata if isinstance(metadata, dict) else {}
-    return Object({**value, "metadata": {**kept, "namespace": namespace}}, each.at)
+    fields = metadata if isinstance(metadata, dict) else {}
+    return Object({**value, "metadata": {**fields, "namespace": namespace}}, each.at)
 
 
 def run(args: argparse.Namespace, release: str) -> int:
@@ -112,12 +112,12 @@ def _levels(args: argparse.Namespace, settings: Settings, sources: list[Source])
 def _matching(settings: Settings, patterns: str) -> list[str]:
     from fnmatch import fnmatchcase
 
-    found = settings.admission.world.list(NAMESPACE) if settings.admission is not None else ()
-    names = sorted(each["metadata"]["name"] for each in found)
-    chosen = [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns.split(","))]
-    if not chosen:
+    namespaces = settings.admission.world.list(NAMESPACE) if settings.admission is not None else ()
+    names = sorted(each["metadata"]["name"] for each in namespaces)
+    matches = [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns.split(","))]
+    if not matches:
         raise exits.BadArguments(f"--namespaces: {patterns} matches none of the world ({', '.join(names) or 'it has none'})")
-    return chosen
+    return matches
 
 
 def _lines(rows: list[tuple[Opened, Cells]], columns: list[str]) -> Iterator[str]:

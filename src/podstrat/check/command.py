@@ -63,9 +63,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     fix.add_argument(
         "--fix=diff", dest="fix", action="store_const", const="diff", help="show what --fix would change; exit with 1 if anything"
     )
-    known = parser.add_argument_group("baseline")
-    known.add_argument("--baseline", metavar="FILE", help="report only findings that are not in this file")
-    known.add_argument("--write-baseline", metavar="FILE", help="write all findings to this file, and report none")
+    baseline_group = parser.add_argument_group("baseline")
+    baseline_group.add_argument("--baseline", metavar="FILE", help="report only findings that are not in this file")
+    baseline_group.add_argument("--write-baseline", metavar="FILE", help="write all findings to this file, and report none")
     options.configuration(how)
 
 
@@ -102,7 +102,7 @@ def checked(args: argparse.Namespace, output: str) -> int:
 
         sources, index = reference_index.build(sources, settings)
         settings = settings._replace(references=index)
-    progress = terminal.Progress(sum(source.size for source in sources), wanted=not args.quiet)
+    progress = terminal.Progress(sum(source.size for source in sources), visible=not args.quiet)
     look = Look(settings.version, output == "text" and terminal.colour(args.color), args.quiet, args.verbose, bool(args.summary))
     summary = Summary()
     evaluator = None
@@ -112,11 +112,11 @@ def checked(args: argparse.Namespace, output: str) -> int:
         evaluator = updates.evaluator(
             args.old, settings._replace(send="raw", patch=output == "jsonpatch"), args.subresource, args.how
         )
-    known = _baseline(args)
-    todo = Run(sources, settings, args.jobs or 0, summary, progress.add, evaluator, known)
+    baseline = _baseline(args)
+    todo = Run(sources, settings, args.jobs or 0, summary, progress.add, evaluator, baseline)
     _write(todo, writer(output, look), progress, bool(args.fail_fast))
-    if known is not None:
-        _settle(known, args)
+    if baseline is not None:
+        _settle(baseline, args)
     _aside(summary, output, args)
     return _code(summary, args)
 
@@ -131,16 +131,16 @@ def _baseline(args: argparse.Namespace) -> Baseline | None:
     return baseline.Baseline(Counter(), recording=True) if args.write_baseline else baseline.read(args.baseline)
 
 
-def _settle(known: Baseline, args: argparse.Namespace) -> None:
+def _settle(entries: Baseline, args: argparse.Namespace) -> None:
     """Write the baseline, or report what it has too much."""
     from podstrat.check import baseline
 
-    if known.recorded is not None:
-        baseline.write(args.write_baseline, known.recorded)
-        print(f"podstrat: {args.write_baseline}: findings written: {known.recorded.total()}", file=sys.stderr)
-    elif known.stale and not args.fail_fast and not args.quiet:
+    if entries.recorded is not None:
+        baseline.write(args.write_baseline, entries.recorded)
+        print(f"podstrat: {args.write_baseline}: findings written: {entries.recorded.total()}", file=sys.stderr)
+    elif entries.stale and not args.fail_fast and not args.quiet:
         update = f"update it with --write-baseline {args.baseline}"
-        print(f"podstrat: {args.baseline}: findings that no longer occur: {known.stale}; {update}", file=sys.stderr)
+        print(f"podstrat: {args.baseline}: findings that no longer occur: {entries.stale}; {update}", file=sys.stderr)
 
 
 def _write(todo: Run, out: Writer, progress: Progress, fail_fast: bool) -> None:

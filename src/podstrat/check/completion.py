@@ -40,8 +40,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    made = {"bash": _bash, "zsh": _zsh, "fish": _fish, "kubectl": _kubectl}[args.shell]
-    print("\n".join(made()))
+    script = {"bash": _bash, "zsh": _zsh, "fish": _fish, "kubectl": _kubectl}[args.shell]
+    print("\n".join(script()))
     return exits.OK
 
 
@@ -66,12 +66,12 @@ def _of_command(module: str) -> Iterator[Option]:
 
 def _cases(indent: str) -> Iterator[str]:
     """The shell's case for each command: its options, and the values of those that have a choice."""
-    for name, found in options().items():
-        words = " ".join(spelling for option in found for spelling in option.names)
+    for name, flags in options().items():
+        words = " ".join(spelling for option in flags for spelling in option.names)
         yield f"{indent}{name})"
         yield f"{indent}  options={shlex.quote(words)}"
         yield f'{indent}  case "$previous" in'
-        for option in found:
+        for option in flags:
             if option.values:
                 yield f"{indent}    {'|'.join(option.names)}) values={shlex.quote(' '.join(option.values))} ;;"
         yield f"{indent}  esac ;;"
@@ -109,8 +109,8 @@ def _fish() -> Iterator[str]:
     yield "complete -c podstrat -n __fish_use_subcommand -f"
     for name, command in cli.COMMANDS.items():
         yield f"complete -c podstrat -n __fish_use_subcommand -a {name} -d {shlex.quote(command.help)}"
-    for name, found in options().items():
-        for option in found:
+    for name, flags in options().items():
+        for option in flags:
             words = [f"complete -c podstrat -n '__fish_seen_subcommand_from {name}'"]
             words += [f"-l {each[2:]}" if each.startswith("--") else f"-s {each[1:]}" for each in option.names]
             if option.values:

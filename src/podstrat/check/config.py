@@ -48,10 +48,10 @@ KEYS: dict[str, tuple[str, type]] = {
 _WORDS = {str: "a string", dict: "a mapping", list: "a list of strings", int: "a number", bool: "true or false"}
 
 
-def find(named: str | None) -> str:
+def find(file: str | None) -> str:
     """The file to read: the one that was named, or the nearest one from here upwards; empty if there is none."""
-    if named is not None:
-        return named
+    if file is not None:
+        return file
     if VARIABLE in os.environ:
         return os.environ[VARIABLE]  # if empty: no file
     here = os.getcwd()
@@ -79,22 +79,22 @@ def read(path: str) -> dict[str, Any]:
         return {}
     if not isinstance(document.value, dict):
         raise exits.BadArguments(f"{path}: expected a mapping")
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in document.value.items():
         line, column = document.key_mark((key,))
         if key not in KEYS:
             raise exits.BadArguments(f"{path}:{line}:{column}: unknown setting {key!r} (one of: {', '.join(KEYS)})")
-        name, wanted = KEYS[key]
-        if not _fits(value, wanted):
+        name, type_of_value = KEYS[key]
+        if not _fits(value, type_of_value):
             quoted = ', such as "1.37"' if key == "kubernetesVersion" else ""
-            raise exits.BadArguments(f"{path}:{line}:{column}: {key} must be {_WORDS[wanted]}{quoted}")
-        found[name] = value
-    return found
+            raise exits.BadArguments(f"{path}:{line}:{column}: {key} must be {_WORDS[type_of_value]}{quoted}")
+        values[name] = value
+    return values
 
 
-def _fits(value: Any, wanted: type) -> bool:
-    if wanted is list:
+def _fits(value: Any, expected: type) -> bool:
+    if expected is list:
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
-    if wanted is dict:
+    if expected is dict:
         return isinstance(value, dict) and all(isinstance(each, bool) for each in value.values())
-    return type(value) is wanted
+    return type(value) is expected

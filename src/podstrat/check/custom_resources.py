@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from podstrat.strategy.engine import Engine
 
 
-def templates(value: Any, each: Object, chosen: Choice, engine: Engine, validation: str) -> Outcome:
+def templates(value: Any, each: Object, choice: Choice, engine: Engine, validation: str) -> Outcome:
     """What the server would say to the templates at these places, were they those of a workload; all in one answer."""
     kind, api_version = each.said("kind"), each.said("apiVersion")
     group, _, version = api_version.rpartition("/")
-    found: list[FieldError] = []
+    field_errors: list[FieldError] = []
     warnings: list[str] = []
     unknown: list[str] = []
-    for place in chosen.templates:
+    for place in choice.templates:
         there = places.found(place, value)
         if there != place:
             continue
@@ -36,19 +36,19 @@ def templates(value: Any, each: Object, chosen: Choice, engine: Engine, validati
         if outcome.refusal and not outcome.errors:
             text = f'{kind} in version "{version}" cannot be handled as a {kind}: {outcome.refusal.message}'
             return pipeline.refused(errors.BadRequest(text))
-        found += (error for error in outcome.errors if not _left_out(error, place, chosen.carrier))
+        field_errors += (error for error in outcome.errors if not _left_out(error, place, choice.carrier))
         for warning in outcome.warnings:
-            if _of_its_own(warning, place, chosen.carrier):
+            if _of_its_own(warning, place, choice.carrier):
                 continue
             (unknown if warning.startswith(("unknown field ", "duplicate field ")) else warnings).append(warning)
     if unknown and validation == "Strict":
         text = f'{kind} in version "{version}" cannot be handled as a {kind}: {STRICT}{", ".join(unknown)}'
         return pipeline.refused(errors.BadRequest(text))
-    told = warn.headers([*(() if validation == "Ignore" else unknown), *warnings])
-    if not found:
-        return Outcome(Answer(201, value, told))
-    error = errors.Invalid(kind, each.name, found, group)
-    return Outcome(Answer(error.code, status.failure(error), told), None, tuple(found), error)
+    headers = warn.headers([*(() if validation == "Ignore" else unknown), *warnings])
+    if not field_errors:
+        return Outcome(Answer(201, value, headers))
+    error = errors.Invalid(kind, each.name, field_errors, group)
+    return Outcome(Answer(error.code, status.failure(error), headers), None, tuple(field_errors), error)
 
 
 def _left_out(error: FieldError, place: Place, carrier: Carrier | None) -> bool:

@@ -41,11 +41,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", choices=("table", "json"), default="table", help="default: table")
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 if a device is not Healthy")
-    asked = parser.add_argument_group("cluster of pod/NAME, as for kubectl")
-    asked.add_argument("-n", "--namespace", metavar="NAME")
-    asked.add_argument("-A", "--all-namespaces", action="store_true", help="every pod of the cluster")
-    asked.add_argument("--context", metavar="NAME")
-    asked.add_argument("--kubeconfig", metavar="FILE")
+    group = parser.add_argument_group("cluster of pod/NAME, as for kubectl")
+    group.add_argument("-n", "--namespace", metavar="NAME")
+    group.add_argument("-A", "--all-namespaces", action="store_true", help="every pod of the cluster")
+    group.add_argument("--context", metavar="NAME")
+    group.add_argument("--kubeconfig", metavar="FILE")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,9 +59,9 @@ def run(args: argparse.Namespace) -> int:
         return exits.INVALID
     if not pods:
         raise exits.BadArguments("no pod in the input")
-    found = [device for pod in pods for device in devices(pod)]
-    print(_json(pods) if args.output == "json" else "\n".join(_table(pods, found)))
-    sick = any(device.health != "Healthy" for device in found)
+    all_devices = [device for pod in pods for device in devices(pod)]
+    print(_json(pods) if args.output == "json" else "\n".join(_table(pods, all_devices)))
+    sick = any(device.health != "Healthy" for device in all_devices)
     return exits.INVALID if args.exit_code and sick else exits.OK
 
 
@@ -103,9 +103,9 @@ def _every_pod(client: Client) -> Iterator[Any]:
     """All pods, page by page. Items of a list do not say their kind."""
     following = ""
     while True:
-        found = client.call("GET", f"/api/v1/pods?limit={PAGE}{following}")
-        yield from ({"apiVersion": "v1", "kind": "Pod", **pod} for pod in found.get("items") or ())
-        token = (found.get("metadata") or {}).get("continue")
+        page = client.call("GET", f"/api/v1/pods?limit={PAGE}{following}")
+        yield from ({"apiVersion": "v1", "kind": "Pod", **pod} for pod in page.get("items") or ())
+        token = (page.get("metadata") or {}).get("continue")
         if not token:
             return
         following = f"&continue={token}"
@@ -119,14 +119,14 @@ def devices(pod: Object) -> Iterator[Device]:
             for resource in _dicts(container, "allocatedResourcesStatus"):
                 for device in _dicts(resource, "resources"):
                     words = (device.get("resourceID"), device.get("health"), device.get("message"))
-                    shown = [word if isinstance(word, str) else "" for word in words]
+                    texts = [word if isinstance(word, str) else "" for word in words]
                     yield Device(
                         pod.name,
                         str(container.get("name", "")),
                         str(resource.get("name", "")),
-                        shown[0],
-                        shown[1] or "Unknown",
-                        shown[2],
+                        texts[0],
+                        texts[1] or "Unknown",
+                        texts[2],
                     )
 
 
@@ -135,9 +135,9 @@ def _dicts(holder: Any, key: str) -> list[dict[str, Any]]:
     return [each for each in values if isinstance(each, dict)] if isinstance(values, list) else []
 
 
-def _table(pods: list[Object], found: list[Device]) -> Iterator[str]:
-    if found:
-        rows = [COLUMNS, *([printable.plain(cell) or "-" for cell in device] for device in found)]
+def _table(pods: list[Object], listed_devices: list[Device]) -> Iterator[str]:
+    if listed_devices:
+        rows = [COLUMNS, *([printable.plain(cell) or "-" for cell in device] for device in listed_devices)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
             yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -146,29 +146,29 @@ def _table(pods: list[Object], found: list[Device]) -> Iterator[str]:
         yield f"{printable.plain(pod.name)}: {_counted(list(devices(pod)))}{_generations(pod)}"
 
 
-def _counted(found: list[Device]) -> str:
-    if not found:
+def _counted(rows: list[Device]) -> str:
+    if not rows:
         return "its status says nothing about devices"
     counts: dict[str, int] = {}
-    for device in found:
+    for device in rows:
         counts[device.health] = counts.get(device.health, 0) + 1
     listed = ", ".join(f"{count} {printable.plain(health)}" for health, count in sorted(counts.items(), reverse=True))
-    return f"{len(found)} device{'' if len(found) == 1 else 's'}: {listed}"
+    return f"{len(rows)} device{'' if len(rows) == 1 else 's'}: {listed}"
 
 
 def _generations(pod: Object) -> str:
     """Whether the node has seen the spec as it is now."""
     spec = (pod.value.get("metadata") or {}).get("generation")
-    seen = (pod.value.get("status") or {}).get("observedGeneration")
-    if not isinstance(spec, int) or not isinstance(seen, int):
+    observed = (pod.value.get("status") or {}).get("observedGeneration")
+    if not isinstance(spec, int) or not isinstance(observed, int):
         return ""
-    if seen < spec:
-        return f"; the node has seen generation {seen} of {spec}"
+    if observed < spec:
+        return f"; the node has seen generation {observed} of {spec}"
     return f"; generation {spec} is seen by the node"
 
 
 def _json(pods: list[Object]) -> str:
-    made = [
+    result = [
         {
             "namespace": pod.meta("namespace"),
             "pod": pod.name,
@@ -178,4 +178,4 @@ def _json(pods: list[Object]) -> str:
         }
         for pod in pods
     ]
-    return printable.dumps({"pods": made}, indent=2)
+    return printable.dumps({"pods": result}, indent=2)

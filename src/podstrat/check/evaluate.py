@@ -80,31 +80,31 @@ class Evaluator:
             yield from findings.of_list(document, lines, self.settings.duplicates or self.settings.validation)
 
     def _object(self, each: Object, document: Document, lines: Callable[[int], str]) -> Result:
-        chosen = selection.choose(each, self.settings.skip, self.settings.templates, self.settings.carriers != "skip")
+        choice = selection.choose(each, self.settings.skip, self.settings.templates, self.settings.carriers != "skip")
         if selection.KINDS.get(each.said("kind")) != each.said("apiVersion"):
-            chosen = self._served(each, chosen, document.name)
-        namespace = each.meta("namespace") or self._namespace(chosen.kind)
-        about = report.about(each, document, skipped=chosen.skip, namespace=namespace)
-        if chosen.complaints and helm.is_own(document.name, each.value):
+            choice = self._served(each, choice, document.name)
+        namespace = each.meta("namespace") or self._namespace(choice.kind)
+        about = report.about(each, document, skipped=choice.skip, namespace=namespace)
+        if choice.complaints and helm.is_own(document.name, each.value):
             return about._replace(skipped=helm.NOT_AN_OBJECT)
-        hints = self._hints(each, chosen, document, lines) if self.settings.references is not None else ()
-        if chosen.skip:
+        hints = self._hints(each, choice, document, lines) if self.settings.references is not None else ()
+        if choice.skip:
             return about._replace(skipped="", warnings=hints) if hints else about
-        if self.settings.send != kubectl.RAW and chosen.refusal is None:
-            chosen = chosen._replace(refusal=kubectl.refusal(each.value, self.settings.send))
-        outcome = self.ask(each, chosen)
+        if self.settings.send != kubectl.RAW and choice.refusal is None:
+            choice = choice._replace(refusal=kubectl.refusal(each.value, self.settings.send))
+        outcome = self.ask(each, choice)
         pods = None
         if self.settings.admission is not None and outcome is not None:
-            pods = self.pods(outcome, each, chosen)
+            pods = self.pods(outcome, each, choice)
             if unknown := (*_unknown(outcome), *pods.unknown):
                 about = about._replace(unknown=tuple(dict.fromkeys(unknown)))
         ignored = each.annotation(IGNORE)
         rejected = pods.refused if pods else ()
-        if not (ignored or hints or rejected) and outcome is not None and not _is_odd(outcome, document, chosen):
+        if not (ignored or hints or rejected) and outcome is not None and not _is_odd(outcome, document, choice):
             return about._replace(code=outcome.code, status=outcome.status() if self.settings.status else None)
         from podstrat.check import findings
 
-        result = findings.Findings(self, each, chosen, document, lines).told(about, outcome, rejected)
+        result = findings.Findings(self, each, choice, document, lines).told(about, outcome, rejected)
         if hints:
             result = result._replace(warnings=(*result.warnings, *hints))
         if ignored:
@@ -114,68 +114,68 @@ class Evaluator:
             result = suppressions.by_annotation(result, ignored, line, column, lines(line))
         return result
 
-    def _served(self, each: Object, chosen: Choice, file: str) -> Choice:
+    def _served(self, each: Object, choice: Choice, file: str) -> Choice:
         """kubectl refuses objects of API versions that are not served any more, whatever their kind."""
         from podstrat.check.removed_apis import REMOVED
 
         kind, api_version = each.said("kind"), each.said("apiVersion")
-        if self.settings.send == kubectl.RAW or chosen.skip == selection.NOT_WANTED or (api_version, kind) not in REMOVED:
-            return chosen
-        return chosen._replace(skip="", refusal=kubectl.no_match(kind, api_version, each, file))
+        if self.settings.send == kubectl.RAW or choice.skip == selection.NOT_WANTED or (api_version, kind) not in REMOVED:
+            return choice
+        return choice._replace(skip="", refusal=kubectl.no_match(kind, api_version, each, file))
 
-    def _hints(self, each: Object, chosen: Choice, document: Document, lines: Callable[[int], str]) -> tuple[Finding, ...]:
+    def _hints(self, each: Object, choice: Choice, document: Document, lines: Callable[[int], str]) -> tuple[Finding, ...]:
         """What the files together do not have, and this object names; nothing for kinds that are excluded."""
-        if self.settings.references is None or chosen.skip == selection.NOT_WANTED:
+        if self.settings.references is None or choice.skip == selection.NOT_WANTED:
             return ()
         from podstrat.check import reference_hints
 
-        return reference_hints.of(each, chosen, self.settings.references, document, lines)
+        return reference_hints.of(each, choice, self.settings.references, document, lines)
 
     # ---- asking the engine ---------------------------------------------------------------------------
 
-    def ask(self, each: Object, chosen: Choice) -> Outcome | None:
+    def ask(self, each: Object, choice: Choice) -> Outcome | None:
         """The server's answer; None if the object never gets there."""
-        if chosen.refusal or (chosen.complaints and (self.settings.validation == "Strict" or not chosen.kind)):
+        if choice.refusal or (choice.complaints and (self.settings.validation == "Strict" or not choice.kind)):
             return None
-        value = kubectl.body(self._in_namespace(each.value, chosen.kind), self.settings.send)
+        value = kubectl.body(self._in_namespace(each.value, choice.kind), self.settings.send)
         if self.settings.send == kubectl.SERVER_SIDE:
             from podstrat.check import server_side
 
-            outcome = server_side.apply(value, each, chosen, self)
+            outcome = server_side.apply(value, each, choice, self)
             if outcome is not None:
-                return self._of_this_namespace(outcome, each, chosen)
-        return self.create(value, each, chosen)
+                return self._of_this_namespace(outcome, each, choice)
+        return self.create(value, each, choice)
 
-    def create(self, value: Any, each: Object, chosen: Choice) -> Outcome:
+    def create(self, value: Any, each: Object, choice: Choice) -> Outcome:
         """The answer to a POST of an object."""
-        if chosen.templates:
-            return self._templates(value, each, chosen)
-        if chosen.kind == selection.POD:
+        if choice.templates:
+            return self._templates(value, each, choice)
+        if choice.kind == selection.POD:
             outcome = self.engine.create(value, options=self.options)
-        elif each.said("kind") == chosen.kind:
+        elif each.said("kind") == choice.kind:
             outcome = self.engine.create_object(value, options=self.options)
         else:
-            return self._misspelt(value, chosen.kind)
-        return self._of_this_namespace(outcome, each, chosen)
+            return self._misspelt(value, choice.kind)
+        return self._of_this_namespace(outcome, each, choice)
 
-    def pods(self, outcome: Outcome, each: Object, chosen: Choice) -> Pods:
+    def pods(self, outcome: Outcome, each: Object, choice: Choice) -> Pods:
         """The pods of a workload; none of an object that is refused itself, or is a pod."""
         from podstrat.check import template_pods
 
-        if not outcome.ok or chosen.kind == selection.POD:
+        if not outcome.ok or choice.kind == selection.POD:
             return template_pods.NONE
-        return template_pods.of(self._in_namespace(each.value, chosen.kind), each, chosen, self.engine)
+        return template_pods.of(self._in_namespace(each.value, choice.kind), each, choice, self.engine)
 
-    def says(self, each: Object, chosen: Choice) -> Callable[[Any], str | None]:
+    def says(self, each: Object, choice: Choice) -> Callable[[Any], str | None]:
         """What the server says to a value in an object's stead before it looks at its fields."""
         from podstrat.strategy.errors import ApiError
 
         def says(value: Any) -> str | None:
-            if chosen.templates:
-                refusal = self._templates(value, each, chosen).refusal
+            if choice.templates:
+                refusal = self._templates(value, each, choice).refusal
                 return refusal.message if refusal and refusal.code == 400 else None
             try:
-                self.engine.decoder.read(value, chosen.kind, selection.KINDS[chosen.kind], "Ignore")
+                self.engine.decoder.read(value, choice.kind, selection.KINDS[choice.kind], "Ignore")
             except ApiError as error:
                 return error.message
             return None
@@ -193,10 +193,10 @@ class Evaluator:
             return value
         return {**value, "metadata": {**metadata, "namespace": namespace}}
 
-    def _of_this_namespace(self, outcome: Outcome, each: Object, chosen: Choice) -> Outcome:
+    def _of_this_namespace(self, outcome: Outcome, each: Object, choice: Choice) -> Outcome:
         """An object that names another namespace than -n is refused once it has been read."""
-        said, wanted = each.meta("namespace"), self._namespace(chosen.kind)
-        if not wanted or said in ("", wanted) or (outcome.refusal and outcome.code == 400):
+        own, expected = each.meta("namespace"), self._namespace(choice.kind)
+        if not expected or own in ("", expected) or (outcome.refusal and outcome.code == 400):
             return outcome
         from podstrat.strategy import errors, pipeline
         from podstrat.strategy.verbs import incoming
@@ -213,17 +213,17 @@ class Evaluator:
             return pipeline.refused(error)
         return self.engine.create_object({**value, "kind": kind}, options=self.options)
 
-    def _templates(self, value: Any, each: Object, chosen: Choice) -> Outcome:
+    def _templates(self, value: Any, each: Object, choice: Choice) -> Outcome:
         """The pod templates of a custom resource, as one answer about it."""
         from podstrat.check import custom_resources
 
-        return custom_resources.templates(value, each, chosen, self.engine, self.settings.validation)
+        return custom_resources.templates(value, each, choice, self.engine, self.settings.validation)
 
 
 def _unknown(outcome: Outcome) -> tuple[str, ...]:
     return () if outcome.admission is None else tuple(map(str, outcome.admission.hints))
 
 
-def _is_odd(outcome: Outcome, document: Document, chosen: Choice) -> bool:
+def _is_odd(outcome: Outcome, document: Document, choice: Choice) -> bool:
     """Whether there is something to report."""
-    return bool(outcome.refusal or outcome.warnings or document.duplicates or chosen.complaints)
+    return bool(outcome.refusal or outcome.warnings or document.duplicates or choice.complaints)

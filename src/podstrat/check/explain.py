@@ -47,10 +47,10 @@ def run(args: argparse.Namespace) -> int:
     count = refused = 0
     try:
         for each in inputs.objects_of(sources):
-            chosen = selection.choose(each.object, frozenset(), ())
-            outcome = None if chosen.skip else evaluator.ask(each.object, chosen)
+            choice = selection.choose(each.object, frozenset(), ())
+            outcome = None if choice.skip else evaluator.ask(each.object, choice)
             if outcome is None:
-                print(f"podstrat: {plain(each.title)}: {chosen.skip or '; '.join(chosen.complaints)}", file=sys.stderr)
+                print(f"podstrat: {plain(each.title)}: {choice.skip or '; '.join(choice.complaints)}", file=sys.stderr)
                 continue
             if args.output == "yaml" and count:
                 print("---")
@@ -78,39 +78,39 @@ def _yaml(each: Opened, outcome: Outcome, version: str) -> Iterator[str]:
             text = f"{outcome.refusal.message} [{by}]" if by else outcome.refusal.message
             yield from (f"# {plain(line)}" for line in text.split("\n"))
         return
-    sent = each.object.value
-    notes, missing = remarks(sent, outcome)
+    manifest = each.object.value
+    notes, missing = remarks(manifest, outcome)
     gone: dict[Place, list[str]] = {("metadata",): [AT_STORING]}
     for place, words in missing.items():
         holder = places.found(place[:-1], outcome.pod)
-        there = places.found(place, sent)
-        value = f": {yaml_writer.scalar(places.at(there, sent))}" if there == place else ""
+        there = places.found(place, manifest)
+        value = f": {yaml_writer.scalar(places.at(there, manifest))}" if there == place else ""
         gone.setdefault(holder, []).append(plain(f"{places.text(place[len(holder) :])}{value}  ({words})"))
-    yield from yaml_writer.lines(shown(outcome.pod, sent), notes, gone)
+    yield from yaml_writer.lines(shown(outcome.pod, manifest), notes, gone)
 
 
-def shown(made: dict[str, Any], sent: Any) -> dict[str, Any]:
+def shown(obj: dict[str, Any], manifest: Any) -> dict[str, Any]:
     """The object without what only storing it tells."""
-    there = sent.get("metadata") if isinstance(sent.get("metadata"), dict) else {}
+    there = manifest.get("metadata") if isinstance(manifest.get("metadata"), dict) else {}
     hidden = {"creationTimestamp", "uid"} - set(there)
-    metadata = {key: value for key, value in made["metadata"].items() if key not in hidden and value is not None}
-    ordered: dict[str, Any] = _ordered({**made, "metadata": metadata}, {"apiVersion": "", "kind": "", **sent})
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in hidden and value is not None}
+    ordered: dict[str, Any] = _ordered({**obj, "metadata": metadata}, {"apiVersion": "", "kind": "", **manifest})
     return ordered
 
 
-def _ordered(made: Any, sent: Any) -> Any:
+def _ordered(obj: Any, manifest: Any) -> Any:
     """A value with its keys in the order in which they were sent, and what has been added behind them by name."""
-    if isinstance(made, dict):
-        before = sent if isinstance(sent, dict) else {}
-        keys = [*(key for key in before if key in made), *sorted(key for key in made if key not in before)]
-        return {key: _ordered(made[key], before.get(key)) for key in keys}
-    if isinstance(made, list):
-        items = sent if isinstance(sent, list) and len(sent) == len(made) else [None] * len(made)
-        return [_ordered(*pair) for pair in zip(made, items, strict=True)]
-    return made
+    if isinstance(obj, dict):
+        before = manifest if isinstance(manifest, dict) else {}
+        keys = [*(key for key in before if key in obj), *sorted(key for key in obj if key not in before)]
+        return {key: _ordered(obj[key], before.get(key)) for key in keys}
+    if isinstance(obj, list):
+        items = manifest if isinstance(manifest, list) and len(manifest) == len(obj) else [None] * len(obj)
+        return [_ordered(*pair) for pair in zip(obj, items, strict=True)]
+    return obj
 
 
-def remarks(sent: Any, outcome: Outcome) -> tuple[dict[Place, str], dict[Place, str]]:
+def remarks(manifest: Any, outcome: Outcome) -> tuple[dict[Place, str], dict[Place, str]]:
     """What there is to say about fields of the object, and about those of the manifest that it has not any more."""
     notes: dict[Place, str] = {}
     missing: dict[Place, str] = {}
@@ -120,9 +120,9 @@ def remarks(sent: Any, outcome: Outcome) -> tuple[dict[Place, str], dict[Place, 
         notes[place] = f"{notes[place]}; {text}" if place in notes else text
     by_plugin = _by_plugin(outcome)
     for place, plugin in by_plugin.items():
-        notes.setdefault(place, f"{'set' if places.found(place, sent) == place else 'added'} by {plugin}")
+        notes.setdefault(place, f"{'set' if places.found(place, manifest) == place else 'added'} by {plugin}")
     for change in outcome.changes:
-        place = _place(change, sent, outcome.pod)
+        place = _place(change, manifest, outcome.pod)
         if any(place[: len(each)] == each or each[: len(place)] == place for each in by_plugin):
             continue
         if places.found(place, outcome.pod) == place:
@@ -139,12 +139,12 @@ def _by_plugin(outcome: Outcome) -> dict[Place, str]:
     return {places.parse(path, outcome.pod): step.plugin for step in outcome.admission.steps for path in step.changes}
 
 
-def _place(change: Change, sent: Any, made: Any) -> Place:
+def _place(change: Change, manifest: Any, obj: Any) -> Place:
     path = change.path
     if change.kind == "unknown":  # unknown field "spec.x"
         path = path.partition('"')[2].removesuffix('"')
-    place = places.parse(path, made)
-    return place if places.found(place, made) == place else places.parse(path, sent)
+    place = places.parse(path, obj)
+    return place if places.found(place, obj) == place else places.parse(path, manifest)
 
 
 def _words(change: Change) -> str:
@@ -160,7 +160,7 @@ def _words(change: Change) -> str:
 
 
 def _json(each: Opened, outcome: Outcome) -> Iterator[str]:
-    made = None if outcome.pod is None else shown(outcome.pod, each.object.value)
+    obj = None if outcome.pod is None else shown(outcome.pod, each.object.value)
     yield printable.dumps(
         {
             "file": each.document.name,
@@ -169,7 +169,7 @@ def _json(each: Opened, outcome: Outcome) -> Iterator[str]:
             "status": outcome.status(),
             "warnings": list(outcome.warnings),
             "changes": [change._asdict() for change in outcome.changes] if outcome.pod else [],
-            "object": made,
+            "object": obj,
         }
         | _admission(outcome)
     )

@@ -39,11 +39,11 @@ class Findings:
     """What there is to say about one object."""
 
     def __init__(
-        self, evaluator: Evaluator, each: Object, chosen: Choice, document: Document, lines: Callable[[int], str]
+        self, evaluator: Evaluator, each: Object, choice: Choice, document: Document, lines: Callable[[int], str]
     ) -> None:
         self._evaluator = evaluator
         self._each = each
-        self._chosen = chosen
+        self._chosen = choice
         self._document = document
         self._lines = lines
         self._strict = evaluator.settings.validation == "Strict"
@@ -133,8 +133,8 @@ class Findings:
         there = places.found(reason.place, self._each.value)
         value = places.at(there, self._each.value) if there == reason.place and there else None
         value = None if isinstance(value, (dict, list)) else value
-        made = Finding(kind, reason.field, value, reason.detail, reason.message, line, column, source=self._lines(line))
-        return self._hinted(made, reason.place)
+        finding = Finding(kind, reason.field, value, reason.detail, reason.message, line, column, source=self._lines(line))
+        return self._hinted(finding, reason.place)
 
     def _hinted(self, finding: Finding, place: Place) -> Finding:
         from podstrat.check import hints
@@ -173,10 +173,10 @@ class Findings:
         """What a plugin says, at the first field that it is about; the hint names the lines of the others."""
         from podstrat.check import plugin_findings
 
-        wanted = [place for place in part.places if place] or [places.named(part.text, self._each.value)]
-        marks = [self._mark(place) for place in wanted]
+        candidates = [place for place in part.places if place] or [places.named(part.text, self._each.value)]
+        marks = [self._mark(place) for place in candidates]
         line, column = marks[0]
-        place = wanted[0]
+        place = candidates[0]
         value = places.at(place, self._each.value) if places.found(place, self._each.value) == place and place else None
         others = sorted({mark[0] for mark in marks} - {line})
         hint = f"also on {'line' if len(others) == 1 else 'lines'} {', '.join(map(str, others))}" if others else ""
@@ -193,11 +193,11 @@ class Findings:
             part.plugin,
         )
 
-    def _of_pods(self, told: list[Finding], refused: Sequence[Located]) -> Iterator[tuple[Finding, bool]]:
+    def _of_pods(self, findings: list[Finding], refused: Sequence[Located]) -> Iterator[tuple[Finding, bool]]:
         """Warnings, and what the pods of a workload would be refused for, which is marked; the same thing is told once."""
         hint = f"the {self._each.said('kind')} is accepted, but its pods would be rejected"
         causes = {(part.plugin, _cause(part.text)) for part in refused}
-        for warning in told:
+        for warning in findings:
             cause = warning.plugin, _cause(warning.message)
             if cause in causes:
                 yield warning._replace(hint="; ".join(filter(None, (hint, warning.hint)))), True
@@ -206,8 +206,8 @@ class Findings:
             causes.discard(cause)
         for part in refused:
             if (part.plugin, _cause(part.text)) in causes:
-                found = self._located(part)
-                yield found._replace(hint="; ".join(filter(None, (hint, found.hint)))), True
+                location = self._located(part)
+                yield location._replace(hint="; ".join(filter(None, (hint, location.hint)))), True
 
     # ---- warnings ------------------------------------------------------------------------------------
 
@@ -216,8 +216,8 @@ class Findings:
             return [self._warning(text) for text in outcome.warnings]
         from podstrat.check import plugin_findings
 
-        told = plugin_findings.warnings(outcome.admission, outcome.warnings)
-        return [self._warning(each) if isinstance(each, str) else self._located(each) for each in told]
+        plugin_warnings = plugin_findings.warnings(outcome.admission, outcome.warnings)
+        return [self._warning(each) if isinstance(each, str) else self._located(each) for each in plugin_warnings]
 
     def _warning(self, text: str) -> Finding:
         """A warning names its field first, as a rule."""
@@ -251,14 +251,14 @@ def duplicate(each: Duplicate, path: Place, lines: Callable[[int], str]) -> Find
 def of_list(document: Document, lines: Callable[[int], str], treated: str) -> Iterator[Result]:
     """Keys that came twice in a list itself, outside its items."""
     items = [each.at for each in manifest.of(document.value)]
-    found = [
+    findings = [
         duplicate(each, each.path, lines)
         for each in document.duplicates
         if not each.merged and not any(each.path[: len(at)] == at for at in items)
     ]
-    if found and treated == "Strict":
+    if findings and treated == "Strict":
         kind, line = document.value["kind"], document.line
-        yield Result(document.name, document.index, kind, "", line, message=found[0].message, errors=tuple(found))
+        yield Result(document.name, document.index, kind, "", line, message=findings[0].message, errors=tuple(findings))
 
 
 def unreadable(error: YamlError, index: int, source: str, status: bool, file: bytes) -> Result:
@@ -270,8 +270,8 @@ def unreadable(error: YamlError, index: int, source: str, status: bool, file: by
         source = ""
     hint = hints.TEMPLATE if b"{{" in file else hints.of_yaml(error.message, source)
     finding = Finding("YamlError", "", None, error.message, text, error.line, error.column, hint, source)
-    made = not_sent(text) if status else None
-    return Result(error.name, index, "", "", error.line, message=text, errors=(finding,), status=made)
+    status_body = not_sent(text) if status else None
+    return Result(error.name, index, "", "", error.line, message=text, errors=(finding,), status=status_body)
 
 
 def of_template(result: Result) -> Result:

@@ -104,13 +104,13 @@ def _once(text: bytes, name: str, evaluator: Evaluator) -> bytes | None:
 
 def _documents(text: bytes, name: str) -> list[Document]:
     """The documents before the first that is not valid YAML."""
-    found: list[Document] = []
+    documents: list[Document] = []
     try:
         for document in goyaml.documents(text, name):
-            found.append(document)
+            documents.append(document)
     except goyaml.YamlError:
         pass
-    return found
+    return documents
 
 
 def _objects(documents: list[Document], index: int, line: int) -> Iterator[tuple[Document, Object]]:
@@ -152,12 +152,12 @@ def _version(each: Object) -> Iterator[Fix]:
 def _case(finding: Finding, each: Object) -> Iterator[Fix]:
     value = finding.value
     _, _, supported = finding.message.partition("supported values: ")
-    meant = [
+    candidates = [
         choice for choice in re.findall(r'"([^"]*)"', supported) if isinstance(value, str) and choice.lower() == value.lower()
     ]
     place = places.parse(finding.field, each.value)
-    if len(meant) == 1 and places.found(place, each.value) == place and places.at(place, each.value) == value:
-        yield Fix((*each.at, *place), meant[0])
+    if len(candidates) == 1 and places.found(place, each.value) == place and places.at(place, each.value) == value:
+        yield Fix((*each.at, *place), candidates[0])
 
 
 def _repeated(finding: Finding, each: Object) -> Iterator[Fix]:
@@ -178,8 +178,8 @@ def _edited(text: bytes, document: Document, fix: Fix) -> bytes | None:
     parts = _LINE_ENDS.split(text.decode())
     lines, ends = parts[::2], [*parts[1::2], ""]
     line, column = document.mark(fix.place)
-    done = _remove(lines, ends, (line, column)) if fix.value is None else _replace(lines, document, fix, (line, column))
-    if not done:
+    success = _remove(lines, ends, (line, column)) if fix.value is None else _replace(lines, document, fix, (line, column))
+    if not success:
         return None
     return "".join(part for pair in zip(lines, ends, strict=True) for part in pair).encode()
 
@@ -191,9 +191,9 @@ def _replace(lines: list[str], document: Document, fix: Fix, mark: Mark) -> bool
     if line.startswith("\ufeff"):
         at += 1
     for quote in ("", '"', "'"):
-        shown = f"{quote}{old}{quote}"
-        if line.startswith(shown, at) and not re.match(r"\w", line[at + len(shown) :]):
-            lines[mark[0] - 1] = f"{line[:at]}{quote}{fix.value}{quote}{line[at + len(shown) :]}"
+        text = f"{quote}{old}{quote}"
+        if line.startswith(text, at) and not re.match(r"\w", line[at + len(text) :]):
+            lines[mark[0] - 1] = f"{line[:at]}{quote}{fix.value}{quote}{line[at + len(text) :]}"
             return True
     return False
 
@@ -218,7 +218,7 @@ def _remove(lines: list[str], ends: list[str], mark: Mark) -> bool:
 
 def _is_exact(before: list[Document], after: list[Document], changed: Document, fix: Fix) -> bool:
     """Whether an edit has changed what it was to change, and nothing else."""
-    wanted: list[Any] = []
+    expected: list[Any] = []
     for document in before:
         value = document.value
         if document is changed:
@@ -228,5 +228,5 @@ def _is_exact(before: list[Document], after: list[Document], changed: Document, 
                 del holder[fix.place[-1]]
             else:
                 holder[fix.place[-1]] = fix.value
-        wanted.append(value)
-    return wanted == [document.value for document in after]
+        expected.append(value)
+    return expected == [document.value for document in after]

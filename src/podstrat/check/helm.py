@@ -85,9 +85,9 @@ def render(chart: str, values: Sequence[str], version: str, namespace: str) -> b
     command += [word for name in values for word in ("--values", name)]
     command += ["--namespace", namespace] if namespace else []
     try:
-        done = subprocess.run(command, capture_output=True, check=False)
+        process = subprocess.run(command, capture_output=True, check=False)
     except FileNotFoundError:
         raise exits.BadArguments(f"--helm {chart}: helm is required to render a chart and was not found on PATH") from None
-    if done.returncode:
-        raise exits.BadArguments(f"--helm {chart}: {done.stderr.decode(errors='replace').strip()}")
-    return done.stdout
+    if process.returncode:
+        raise exits.BadArguments(f"--helm {chart}: {process.stderr.decode(errors='replace').strip()}")
+    return process.stdout

@@ -75,8 +75,8 @@ def _unknown_field(mistake: Mistake, match: re.Match[str]) -> str:
         for home, words in _HOMES:
             if home != holder and name in mistake.types.fields(home):
                 return f"{name} is a field of {words}: look at the indentation"
-    meant = close(name, list(siblings))
-    return f"did you mean {meant}?" if meant else ""
+    suggestion = close(name, list(siblings))
+    return f"did you mean {suggestion}?" if suggestion else ""
 
 
 # Where a field may belong that stands elsewhere, the likeliest first.
@@ -128,9 +128,9 @@ def _quote_it(mistake: Mistake, match: re.Match[str]) -> str:
 
 def _no_quotes(mistake: Mistake, match: re.Match[str]) -> str:
     value = mistake.value
-    wanted = "true or false" if match[1] == "bool" else "a number"
+    noun = "true or false" if match[1] == "bool" else "a number"
     plain = isinstance(value, str) and (re.fullmatch(r"-?\d+", value) or value in ("true", "false"))
-    return f"expected {wanted}: write {value} without quotes" if plain else f"expected {wanted}"
+    return f"expected {noun}: write {value} without quotes" if plain else f"expected {noun}"
 
 
 def _list_wanted(mistake: Mistake, match: re.Match[str]) -> str:
@@ -169,25 +169,25 @@ def _dns_name(mistake: Mistake, match: re.Match[str]) -> str:
     if not isinstance(value, str):
         return ""
     allowed = r"[^a-z0-9-]+" if "label" in match[0] else r"[^a-z0-9.-]+"
-    made = re.sub(allowed, "-", value.lower()).strip("-.")
-    return f'for example "{made}"' if made and made != value and len(made) <= 63 else ""
+    suggestion = re.sub(allowed, "-", value.lower()).strip("-.")
+    return f'for example "{suggestion}"' if suggestion and suggestion != value and len(suggestion) <= 63 else ""
 
 
 def _choice(mistake: Mistake, match: re.Match[str]) -> str:
     value = mistake.finding.value
-    meant = close(value, re.findall(r'"([^"]*)"', match[1])) if isinstance(value, str) else ""
-    return f"did you mean {meant}?" if meant else ""
+    suggestion = close(value, re.findall(r'"([^"]*)"', match[1])) if isinstance(value, str) else ""
+    return f"did you mean {suggestion}?" if suggestion else ""
 
 
 def _volume(mistake: Mistake, match: re.Match[str]) -> str:
     spec: Any = mistake.object
     for step in _up_to_spec(mistake.place):
         spec = spec[step]
-    said = [each.get("name") for each in spec.get("volumes") or () if isinstance(each, dict)]
-    names = [name for name in said if isinstance(name, str)]
-    meant = close(str(mistake.finding.value), names)
-    if meant:
-        return f"did you mean {meant}?"
+    volume_names = [each.get("name") for each in spec.get("volumes") or () if isinstance(each, dict)]
+    names = [name for name in volume_names if isinstance(name, str)]
+    suggestion = close(str(mistake.finding.value), names)
+    if suggestion:
+        return f"did you mean {suggestion}?"
     return f"the volumes of the pod are: {', '.join(names)}" if names else "the pod declares no volumes: add it to spec.volumes"
 
 
@@ -231,9 +231,9 @@ def _version(mistake: Mistake, match: re.Match[str]) -> str:
 def _no_matches(kind: str, version: str) -> str:
     if removed := _removed_version(kind, version):
         return removed
-    known = {each.lower(): each for each in selection.KINDS}.get(kind.lower())
-    meant = f"; write apiVersion: {selection.KINDS[known]}, kind: {known}" if known else ""
-    return f'kubectl would say: no matches for kind "{kind}" in version "{version}"{meant}'
+    match = {each.lower(): each for each in selection.KINDS}.get(kind.lower())
+    suggestion = f"; write apiVersion: {selection.KINDS[match]}, kind: {match}" if match else ""
+    return f'kubectl would say: no matches for kind "{kind}" in version "{version}"{suggestion}'
 
 
 def _removed(mistake: Mistake, match: re.Match[str]) -> str:

@@ -80,26 +80,26 @@ class Wanted(NamedTuple):
     """Whether links out of a directory are followed, and special files in it read."""
 
 
-def sources(wanted: Wanted) -> Iterator[Source]:
+def sources(selection: Wanted) -> Iterator[Source]:
     """Everything that was asked for, each once, directories in the order of names."""
-    ignored = [_pattern(text) for text in wanted.ignored]
-    seen: set[str] = set()
+    ignored = [_pattern(text) for text in selection.ignored]
+    names: set[str] = set()
     charts = helm.Charts()
-    for name, skip in _names(wanted):
+    for name, skip in _names(selection):
         if name == "-":
-            found = Source(wanted.stdin_name or STDIN)
+            source = Source(selection.stdin_name or STDIN)
         else:
             if any(pattern.search(name) for pattern in ignored):
                 continue
             chart = charts.of(name)
-            found = Source(chart, chart=True) if chart else Source(name, name, 0 if skip else _size(name), skip=skip)
-        if (found.path or found.name) not in seen:
-            seen.add(found.path or found.name)
-            yield found
-    for directory in wanted.kustomizations:
+            source = Source(chart, chart=True) if chart else Source(name, name, 0 if skip else _size(name), skip=skip)
+        if (source.path or source.name) not in names:
+            names.add(source.path or source.name)
+            yield source
+    for directory in selection.kustomizations:
         yield Source(f"kustomization {directory}", text=_kustomize(directory))
-    for chart in wanted.charts:
-        yield Source(f"chart {chart}", text=helm.render(chart, wanted.values, wanted.version, wanted.namespace))
+    for chart in selection.charts:
+        yield Source(f"chart {chart}", text=helm.render(chart, selection.values, selection.version, selection.namespace))
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -109,17 +109,17 @@ def _pattern(text: str) -> re.Pattern[str]:
         raise exits.BadArguments(f"--ignore-filename-pattern: {text!r} is not a valid regular expression: {error}") from None
 
 
-def _names(wanted: Wanted) -> Iterator[tuple[str, str]]:
+def _names(selection: Wanted) -> Iterator[tuple[str, str]]:
     """Each path, and why it is not read; empty for those that are."""
-    nothing = not (wanted.paths or wanted.filenames or wanted.kustomizations or wanted.charts)
+    nothing = not (selection.paths or selection.filenames or selection.kustomizations or selection.charts)
     if nothing:
         if sys.stdin is None or sys.stdin.isatty():
             raise exits.BadArguments("no input: specify files or directories, or - for standard input")
         yield "-", ""
-    for path in wanted.paths:
-        yield from _named(path, True, False, wanted.follow)
-    for path in (part for name in wanted.filenames for part in name.split(",")):
-        yield from _named(path, wanted.recursive, True, wanted.follow)
+    for path in selection.paths:
+        yield from _named(path, True, False, selection.follow)
+    for path in (part for name in selection.filenames for part in name.split(",")):
+        yield from _named(path, selection.recursive, True, selection.follow)
 
 
 def _named(path: str, deep: bool, hidden: bool, follow: bool) -> Iterator[tuple[str, str]]:
@@ -140,10 +140,10 @@ def _globbed(path: str, deep: bool, hidden: bool, follow: bool) -> Iterator[tupl
         raise exits.BadArguments(f'the path "{path}" does not exist')
     from glob import glob
 
-    found = sorted(glob(path, recursive=True))
-    if not found:
+    matches = sorted(glob(path, recursive=True))
+    if not matches:
         raise exits.BadArguments(f'no files match "{path}"')
-    for each in found:
+    for each in matches:
         if os.path.isdir(each):
             # Of the directories that a pattern meets only those that it ends with are meant.
             if not path.endswith("**"):
@@ -155,13 +155,13 @@ def _globbed(path: str, deep: bool, hidden: bool, follow: bool) -> Iterator[tupl
 
 def _within(directory: str, deep: bool, hidden: bool, follow: bool) -> Iterator[tuple[str, str]]:
     """The manifests in a directory. Without ``hidden`` what begins with a dot is passed by: .git, .github."""
-    seen: set[str] = set()
+    folders: set[str] = set()
     for here, below, names in os.walk(directory, onerror=_raise, followlinks=follow):
-        if follow and (real := os.path.realpath(here)) in seen:
+        if follow and (real := os.path.realpath(here)) in folders:
             below.clear()  # a link to a folder above, or to one that was read already
             continue
         elif follow:
-            seen.add(real)
+            folders.add(real)
         below[:] = sorted(name for name in below if hidden or not name.startswith(".")) if deep else []
         for name in sorted(names):
             if name.endswith(ENDINGS) and (hidden or not name.startswith(".")):
@@ -200,14 +200,14 @@ def _kustomize(directory: str) -> bytes:
 
     command = ["kubectl", "kustomize", directory]
     try:
-        done = subprocess.run(command, capture_output=True, check=False)
+        process = subprocess.run(command, capture_output=True, check=False)
     except FileNotFoundError:
         raise exits.BadArguments(
             f"-k {directory}: kubectl is required to build a kustomization and was not found on PATH"
         ) from None
-    if done.returncode:
-        raise exits.BadArguments(f"-k {directory}: {done.stderr.decode(errors='replace').strip()}")
-    return done.stdout
+    if process.returncode:
+        raise exits.BadArguments(f"-k {directory}: {process.stderr.decode(errors='replace').strip()}")
+    return process.stdout
 
 
 # ---- pieces ------------------------------------------------------------------------------------------
@@ -239,13 +239,13 @@ def _split(name: str, file: IO[bytes]) -> Iterator[Piece]:
     """A stream of YAML cut between documents. JSON and UTF-16 stay whole: where a document ends is seen only by reading it."""
     from podstrat.goyaml.stream import breaks
 
-    kept, line = file.read(PIECE), 1
-    if kept.startswith(_BOMS) or kept.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b""):
-        kept += file.read(LARGEST + 1)
-        _check_size(kept)
-        yield Piece(name, text=kept, size=len(kept))
+    buffer, line = file.read(PIECE), 1
+    if buffer.startswith(_BOMS) or buffer.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b""):
+        buffer += file.read(LARGEST + 1)
+        _check_size(buffer)
+        yield Piece(name, text=buffer, size=len(buffer))
         return
-    parts, size, ends = [kept], len(kept), b"\n---" in kept
+    parts, size, ends = [buffer], len(buffer), b"\n---" in buffer
     while more := file.read(PIECE):
         # Only the new part is searched, and parts are joined when a document ends: one large document is read in linear time.
         ends = ends or b"\n---" in parts[-1][-3:] + more
@@ -254,13 +254,13 @@ def _split(name: str, file: IO[bytes]) -> Iterator[Piece]:
         if size > LARGEST:
             raise OSError(errno.EFBIG, TOO_LARGE)
         if ends:
-            kept = b"".join(parts)
-            cut = kept.rfind(b"\n---") + 1
-            yield Piece(name, text=kept[:cut], line=line, size=cut)
-            line += breaks(kept[:cut])
-            parts, size, ends = [kept[cut:]], len(kept) - cut, False
-    kept = b"".join(parts)
-    yield Piece(name, text=kept, line=line, size=len(kept))
+            buffer = b"".join(parts)
+            cut = buffer.rfind(b"\n---") + 1
+            yield Piece(name, text=buffer[:cut], line=line, size=cut)
+            line += breaks(buffer[:cut])
+            parts, size, ends = [buffer[cut:]], len(buffer) - cut, False
+    buffer = b"".join(parts)
+    yield Piece(name, text=buffer, line=line, size=len(buffer))
 
 
 def _check_size(text: bytes) -> None:
@@ -306,17 +306,17 @@ class Opened(NamedTuple):
         return f"{self.document.name}:{line} {kind}/{name}" if name else f"{self.document.name}:{line} {kind}"
 
 
-def objects(wanted: Wanted) -> Iterator[Opened]:
+def objects(selection: Wanted) -> Iterator[Opened]:
     """Every object of the inputs. OSError for a file that cannot be read, YamlError for one that is not valid YAML."""
-    return objects_of(sources(wanted))
+    return objects_of(sources(selection))
 
 
-def objects_of(found: Iterable[Source]) -> Iterator[Opened]:
+def objects_of(files: Iterable[Source]) -> Iterator[Opened]:
     """Every object of these sources."""
     from podstrat import goyaml
     from podstrat.check import manifest
 
-    for source in found:
+    for source in files:
         for piece in pieces(source):
             if piece.chart or piece.skip:
                 continue

@@ -66,10 +66,10 @@ def body(value: Any, mode: str) -> Any:
     if mode in (RAW, SERVER_SIDE) or not isinstance(metadata, dict):
         return value
     version = metadata.get("resourceVersion")
-    made = {key: kept for key, kept in metadata.items() if key != "resourceVersion"} if _is_text(version) else metadata
+    sent_metadata = {key: item for key, item in metadata.items() if key != "resourceVersion"} if _is_text(version) else metadata
     if mode == APPLY:
-        made = _annotated(value, made)
-    return value if made is metadata else {**value, "metadata": made}
+        sent_metadata = _annotated(value, sent_metadata)
+    return value if sent_metadata is metadata else {**value, "metadata": sent_metadata}
 
 
 def _is_text(value: Any) -> bool:
@@ -84,7 +84,7 @@ def _annotated(value: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any
     if len(repr(value)) > LARGE:
         return {**metadata, "annotations": {**(annotations or {}), LAST_APPLIED: last_applied(value)}}
     if annotations and LAST_APPLIED in annotations:
-        return {**metadata, "annotations": {key: kept for key, kept in annotations.items() if key != LAST_APPLIED}}
+        return {**metadata, "annotations": {key: text for key, text in annotations.items() if key != LAST_APPLIED}}
     return metadata
 
 
@@ -93,9 +93,9 @@ def last_applied(value: dict[str, Any]) -> str:
     import json
 
     metadata: dict[str, Any] = value.get("metadata") or {}
-    annotations = {key: kept for key, kept in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
-    shown = {**metadata, "annotations": annotations, "namespace": metadata.get("namespace") or "default"}
-    text = json.dumps({**value, "metadata": shown}, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
+    annotations = {key: item for key, item in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
+    applied = {**metadata, "annotations": annotations, "namespace": metadata.get("namespace") or "default"}
+    text = json.dumps({**value, "metadata": applied}, sort_keys=True, separators=(",", ":"), ensure_ascii=False) + "\n"
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text

@@ -63,22 +63,22 @@ def run(args: argparse.Namespace) -> int:
         return _by_column(args, releases[-1])
     settings = options.settings(args)
     command.prepare(sys.stdout)
-    found = []
+    matrices = []
     try:
         for each in inputs.objects(options.wanted(args)):
-            chosen = selection.choose(each.object, frozenset(), ())
-            if chosen.kind and not chosen.complaints:
-                found.append(Matrix(each, releases, settings, not args.no_gates))
+            choice = selection.choose(each.object, frozenset(), ())
+            if choice.kind and not choice.complaints:
+                matrices.append(Matrix(each, releases, settings, not args.no_gates))
     except goyaml.YamlError as error:
         print(f"podstrat: {error}", file=sys.stderr)
         return exits.INVALID
-    if not found:
+    if not matrices:
         raise exits.BadArguments("nothing to compare: no object of a kind that is checked")
     if args.output == "json":
-        print(printable.dumps({"objects": [matrix.as_dict() for matrix in found]}, indent=2))
+        print(printable.dumps({"objects": [matrix.as_dict() for matrix in matrices]}, indent=2))
     else:
-        print("\n\n".join("\n".join(map(printable.plain, matrix.lines())) for matrix in found))
-    return exits.OK if all(matrix.accepted for matrix in found) else exits.INVALID
+        print("\n\n".join("\n".join(map(printable.plain, matrix.lines())) for matrix in matrices))
+    return exits.OK if all(matrix.accepted for matrix in matrices) else exits.INVALID
 
 
 def _by_column(args: argparse.Namespace, release: str) -> int:
@@ -97,11 +97,11 @@ def _by_column(args: argparse.Namespace, release: str) -> int:
         return exits.INVALID
 
 
-def parse_releases(said: str | None) -> list[str]:
+def parse_releases(flag: str | None) -> list[str]:
     from podstrat.strategy.gates import history
 
     try:
-        parsed = [history.parse_version(text) for text in (said.split(",") if said else options.RELEASES)]
+        parsed = [history.parse_version(text) for text in (flag.split(",") if flag else options.RELEASES)]
     except history.GateError as error:
         raise exits.BadArguments(str(error)) from None
     return [f"{major}.{minor}" for major, minor in parsed]
@@ -220,21 +220,21 @@ def _told(answer: Answer) -> Iterator[str]:
 
 def _differences(usual: Answer, answer: Answer) -> list[str]:
     """What another setting changes."""
-    found = []
+    lines = []
     if usual.accepted != answer.accepted:
-        found.append("accepted" if answer.accepted else "refused")
-    found += [f"error: {_line(text)}" for text in answer.errors if text not in usual.errors]
-    found += [f"no more: {_line(text)}" for text in usual.errors if text not in answer.errors]
-    found += [text for text in answer.dropped if text not in usual.dropped]
-    found += [f"keeps {text.split()[1]}" for text in usual.dropped if text not in answer.dropped]
-    found += [f"warning: {text}" for text in answer.warnings if text not in usual.warnings]
-    found += [f"no warning: {text}" for text in usual.warnings if text not in answer.warnings]
-    if not found:
+        lines.append("accepted" if answer.accepted else "refused")
+    lines += [f"error: {_line(text)}" for text in answer.errors if text not in usual.errors]
+    lines += [f"no more: {_line(text)}" for text in usual.errors if text not in answer.errors]
+    lines += [text for text in answer.dropped if text not in usual.dropped]
+    lines += [f"keeps {text.split()[1]}" for text in usual.dropped if text not in answer.dropped]
+    lines += [f"warning: {text}" for text in answer.warnings if text not in usual.warnings]
+    lines += [f"no warning: {text}" for text in usual.warnings if text not in answer.warnings]
+    if not lines:
         from podstrat.check import places, updates
 
         changed = [places.text(place) for place in updates.changed(usual.stored, answer.stored, ())]
-        found.append(f"stored otherwise: {', '.join(changed)}")
-    return found
+        lines.append(f"stored otherwise: {', '.join(changed)}")
+    return lines
 
 
 def _line(text: str) -> str:

@@ -131,12 +131,12 @@ def admitted(args: argparse.Namespace, status: bool = False) -> tuple[Settings, 
     """How objects are judged, with the admission that is asked for, and what to read."""
     from podstrat.check import inputs
 
-    made, sources = settings(args, status), list(inputs.sources(wanted(args)))
+    base, sources = settings(args, status), list(inputs.sources(wanted(args)))
     if not has_admission(args):
-        return made, sources
+        return base, sources
     from podstrat.check import admission
 
-    plan = admission.Plan(args, made, sources)
+    plan = admission.Plan(args, base, sources)
     return plan.settings(), plan.sources
 
 
@@ -265,14 +265,14 @@ def validation(args: argparse.Namespace) -> str:
     return _one_of("field validation", args.field_validation or VALIDATIONS[0], VALIDATIONS).capitalize()
 
 
-def _one_of(what: str, said: str, choices: tuple[str, ...]) -> str:
-    if said.lower() not in choices:
-        raise exits.BadArguments(f"{what} must be one of {', '.join(choices)}, not {said!r}")
-    return said.lower()
+def _one_of(what: str, value: str, choices: tuple[str, ...]) -> str:
+    if value.lower() not in choices:
+        raise exits.BadArguments(f"{what} must be one of {', '.join(choices)}, not {value!r}")
+    return value.lower()
 
 
-def feature_gates(said: Any) -> dict[str, bool]:
+def feature_gates(value: Any) -> dict[str, bool]:
     """Gates from flags, or from the configuration file, which has them as a mapping."""
     from podstrat.strategy.gates import history
 
-    return said if isinstance(said, dict) else history.parse_flag(",".join(said or ()))
+    return value if isinstance(value, dict) else history.parse_flag(",".join(value or ()))

@@ -21,34 +21,34 @@ JOB = 1 << 18
 def run(pieces: Iterable[Piece], settings: Settings, count: int) -> Iterator[tuple[Piece, Checked]]:
     """The results of the pieces from ``count`` processes, which take turns; each has one job at a time."""
     workers = _Workers(settings, count)
-    given: deque[list[Piece]] = deque()
+    jobs: deque[list[Piece]] = deque()
     try:
         for number, job in enumerate(_jobs(pieces)):
             turn = number % count
             answer = workers.receive(turn) if number >= count else None
             # A worker gets its next job before we look at what it has found: it need not wait for us.
             workers.send(turn, job)
-            given.append([piece._replace(text=b"") for piece in job])
+            jobs.append([piece._replace(text=b"") for piece in job])
             if answer is not None:
-                yield from zip(given.popleft(), answer, strict=True)
-        for turn in workers.turns(len(given)):
-            yield from zip(given.popleft(), workers.receive(turn), strict=True)
+                yield from zip(jobs.popleft(), answer, strict=True)
+        for turn in workers.turns(len(jobs)):
+            yield from zip(jobs.popleft(), workers.receive(turn), strict=True)
     finally:
         workers.end()
 
 
 def _jobs(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
     """Batches of pieces: a message for each small file would cost more than checking it."""
-    held: list[Piece] = []
+    job: list[Piece] = []
     size = 0
     for piece in pieces:
-        held.append(piece)
+        job.append(piece)
         size += max(piece.size, 1024)
         if size >= JOB:
-            yield held
-            held, size = [], 0
-    if held:
-        yield held
+            yield job
+            job, size = [], 0
+    if job:
+        yield job
 
 
 class _Workers:
@@ -92,12 +92,12 @@ class _Workers:
             error = RuntimeError(answer.rstrip().rpartition("\n")[2])
             error.add_note(answer)
             raise error
-        found: list[Checked] = answer
-        return found
+        results: list[Checked] = answer
+        return results
 
-    def turns(self, left: int) -> Iterator[int]:
+    def turns(self, count: int) -> Iterator[int]:
         """Whose answers are still to come, the oldest first."""
-        for number in range(self._sent - left, self._sent):
+        for number in range(self._sent - count, self._sent):
             yield number % len(self._pipes)
 
     def end(self) -> None:

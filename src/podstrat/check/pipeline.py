@@ -55,13 +55,13 @@ class Run(NamedTuple):
         count = min(self.jobs, MOST_PROCESSES) or _processes(self.sources)
         pieces = self._pieces()
         if count == 1 or self.evaluator:
-            done = _in_process(pieces, self.evaluator or Evaluator(self.settings))
+            checks = _in_process(pieces, self.evaluator or Evaluator(self.settings))
         else:
             from podstrat.check import parallel
 
-            done = parallel.run(pieces, self.settings, count)
+            checks = parallel.run(pieces, self.settings, count)
         file, before = "", 0
-        for piece, checked in done:
+        for piece, checked in checks:
             if piece.line == 1 or piece.name != file:
                 file, before = piece.name, 0
                 self.summary.files += not checked.failure
@@ -141,8 +141,8 @@ def check(piece: Piece, evaluator: Evaluator) -> Checked:
     if _IGNORE in text:
         from podstrat.check import suppressions
 
-        found = list(suppressions.comments(lines, piece.line, piece.line + lines.count - 1))
-        results = suppressions.by_comments(results, found, lines)
+        comments = list(suppressions.comments(lines, piece.line, piece.line + lines.count - 1))
+        results = suppressions.by_comments(results, comments, lines)
     return Checked(results, stream.count)
 
 

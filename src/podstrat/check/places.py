@@ -64,8 +64,8 @@ def parse(text: str, value: Any) -> Place:
         if step is None:
             steps += _split(text)
             break
-        shown = f"[{step}]" if text.startswith("[") else str(step)
-        text = text[len(shown) :]
+        word = f"[{step}]" if text.startswith("[") else str(step)
+        text = text[len(word) :]
         steps.append(step)
         value = _child(value, step)
     return tuple(steps)
@@ -83,8 +83,8 @@ def named(message: str, value: Any) -> Place:
 def _longest_key(text: str, value: dict[str, Any]) -> str | None:
     best = None
     for key in value:
-        for shown in (key, f"[{key}]"):
-            if text.startswith(shown) and text[len(shown) : len(shown) + 1] in ("", ".", "["):
+        for form in (key, f"[{key}]"):
+            if text.startswith(form) and text[len(form) : len(form) + 1] in ("", ".", "["):
                 if best is None or len(key) > len(best):
                     best = key
     return best

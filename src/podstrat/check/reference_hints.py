@@ -21,7 +21,7 @@ _COMPARED = 100
 """Among more names than these none is looked for that is nearly the same: that would take as long as all of them together."""
 
 
-def of(each: Object, chosen: Choice, index: Index, document: Document, lines: Callable[[int], str]) -> tuple[Finding, ...]:
+def of(each: Object, choice: Choice, index: Index, document: Document, lines: Callable[[int], str]) -> tuple[Finding, ...]:
     """The hints for one object, in the order of its file."""
     if not isinstance(each.value, dict):
         return ()
@@ -31,15 +31,15 @@ def of(each: Object, chosen: Choice, index: Index, document: Document, lines: Ca
         field = places.text(place)
         return Finding(type, field, value, detail, f"{field}: {detail}", line, column, hint, lines(line))
 
-    found = [finding(MISSING_REFERENCE, *told) for told in _missing(each, chosen, index)]
-    found += [finding(*told) for told in _unmatched(each, index)]
-    return tuple(sorted(found, key=lambda one: (one.line, one.column)))
+    findings = [finding(MISSING_REFERENCE, *parts) for parts in _missing(each, choice, index)]
+    findings += [finding(*parts) for parts in _unmatched(each, index)]
+    return tuple(sorted(findings, key=lambda one: (one.line, one.column)))
 
 
-def _missing(each: Object, chosen: Choice, index: Index) -> Iterator[tuple[Place, str, str, str]]:
+def _missing(each: Object, choice: Choice, index: Index) -> Iterator[tuple[Place, str, str, str]]:
     """The place, the words, the name and what may have been meant, of each name that no file has."""
     namespace = index.namespace(each)
-    for place, kind, name in references.of(each, chosen):
+    for place, kind, name in references.of(each, choice):
         if index.has(kind, namespace, name):
             continue
         where = "" if kind in references.CLUSTER_WIDE else f" of namespace {namespace}"
@@ -50,8 +50,8 @@ def _meant(kind: str, namespace: str, name: str, index: Index) -> str:
     """What may have been meant: a name that is nearly the same, or another namespace."""
     if other := index.elsewhere(kind, name):
         return f"namespace {other} has one; a pod can use only those of its own namespace"
-    known = index.names(kind, namespace)
-    nearest = hints.close(name, known) if len(known) <= _COMPARED else ""
+    names = index.names(kind, namespace)
+    nearest = hints.close(name, names) if len(names) <= _COMPARED else ""
     return f"did you mean {nearest}?" if nearest else ""
 
 

@@ -94,8 +94,8 @@ class Index:
             self._add_name("Secret", namespace, next(filter(None, _texts(each.value, _MAKERS[group, kind])), ""))
         elif (group, kind) == ("apps", "StatefulSet"):
             self._add_claims(each, namespace)
-        chosen = selection.choose(each, frozenset(), settings.templates)
-        for place in references.pods(each, chosen):
+        choice = selection.choose(each, frozenset(), settings.templates)
+        for place in references.pods(each, choice):
             self._add_labels(places.at(place, each.value), namespace)
 
     def add_generated(self, kustomization: Any) -> None:
@@ -123,10 +123,10 @@ class Index:
         metadata = pod.get("metadata")
         labels = metadata.get("labels") if isinstance(metadata, dict) else None
         labels = _texts_only(labels) if isinstance(labels, dict) else {}
-        known = self._labels.setdefault(namespace, {})
+        labels_of_namespace = self._labels.setdefault(namespace, {})
         key = json.dumps(labels, sort_keys=True)
-        if key not in known:
-            known[key] = labels
+        if key not in labels_of_namespace:
+            labels_of_namespace[key] = labels
             for label, value in labels.items():
                 self._having.setdefault((namespace, label, value), []).append(labels)
 
@@ -219,8 +219,8 @@ def build(sources: list[Source], settings: Settings) -> tuple[list[Source], Inde
     What cannot be read is left out here: it is reported when it is checked.
     """
     index = Index(settings.namespace)
-    kept = [_kept(source) for source in sources]
-    for source in kept:
+    copies = [_kept(source) for source in sources]
+    for source in copies:
         try:
             for document in _documents(source):
                 if os.path.basename(source.name) in _KUSTOMIZATION:
@@ -230,7 +230,7 @@ def build(sources: list[Source], settings: Settings) -> tuple[list[Source], Inde
                         index.add(each, settings)
         except OSError:
             continue
-    return kept, index
+    return copies, index
 
 
 def _kept(source: Source) -> Source:

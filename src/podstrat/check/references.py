@@ -77,9 +77,9 @@ class Reference(NamedTuple):
     name: str
 
 
-def of(each: Object, chosen: Choice) -> Iterator[Reference]:
+def of(each: Object, choice: Choice) -> Iterator[Reference]:
     """What an object names, and may not do without."""
-    for place in pods(each, chosen):
+    for place in pods(each, choice):
         spec = places.at(place, each.value).get("spec")
         yield from _named(spec, (*place, "spec"), _POD_STEPS)
     yield from _named(each.value, (), _OTHER_STEPS.get((group(each), each.said("kind")), ()))
@@ -99,15 +99,15 @@ def _is_filled_in(name: str) -> bool:
     return "{{" in name or "${" in name or "$(" in name
 
 
-def pods(each: Object, chosen: Choice) -> Iterator[Place]:
+def pods(each: Object, choice: Choice) -> Iterator[Place]:
     """Where an object has pods: the pod itself, or the pod templates of workloads and custom resources."""
-    found = chosen.templates
-    if chosen.kind == selection.POD:
-        found = ((),)
-    elif chosen.kind:
-        template = kinds.BY_NAME[selection.KINDS[chosen.kind], chosen.kind].template
-        found = (tuple(template.split(".")),) if template else ()
-    for place in found:
+    templates = choice.templates
+    if choice.kind == selection.POD:
+        templates = ((),)
+    elif choice.kind:
+        template = kinds.BY_NAME[selection.KINDS[choice.kind], choice.kind].template
+        templates = (tuple(template.split(".")),) if template else ()
+    for place in templates:
         if places.found(place, each.value) == place and isinstance(places.at(place, each.value), dict):
             yield place
 

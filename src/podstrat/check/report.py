@@ -186,11 +186,11 @@ class Summary:
 
     def __str__(self) -> str:
         suppressed = f", {_count(self.suppressed, 'finding')} suppressed" if self.suppressed else ""
-        found = f"{_count(self.errors, 'error')}, {_count(self.warnings, 'warning')}"
-        found += f", {_count(self.hints, 'hint')}" if self.hints else ""
+        counts = f"{_count(self.errors, 'error')}, {_count(self.warnings, 'warning')}"
+        counts += f", {_count(self.hints, 'hint')}" if self.hints else ""
         return (
             f"{_count(self.checked, 'object')} checked in {_count(self.files, 'file')}: {self.valid} valid, "
-            f"{self.invalid} invalid ({found}), {self.skipped} skipped{suppressed}"
+            f"{self.invalid} invalid ({counts}), {self.skipped} skipped{suppressed}"
         )
 
 
@@ -213,7 +213,7 @@ def _plain_path(field: str) -> str:
 
 def finding_dict(finding: Finding) -> dict[str, Any]:
     """A finding as the report's schema has it."""
-    made: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "id": finding.id,
         "type": finding.type,
         "field": finding.field,
@@ -224,42 +224,42 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
         "column": finding.column,
     }
     if finding.plugin:
-        made["plugin"] = finding.plugin
+        fields["plugin"] = finding.plugin
     if finding.hint:
-        made["hint"] = finding.hint
-    return made
+        fields["hint"] = finding.hint
+    return fields
 
 
 def result_dict(result: Result) -> dict[str, Any]:
     """A result as the report's schema has it."""
-    made: dict[str, Any] = {"file": result.file, "document": result.document}
+    fields: dict[str, Any] = {"file": result.file, "document": result.document}
     for key, value in (
         ("item", result.item),
         ("template", result.template or None),
         ("apiVersion", result.api_version or None),
     ):
         if value is not None:
-            made[key] = value
-    made["kind"] = result.kind
+            fields[key] = value
+    fields["kind"] = result.kind
     if result.namespace:
-        made["namespace"] = result.namespace
-    made |= {"name": result.name, "line": result.line, "valid": result.valid}
+        fields["namespace"] = result.namespace
+    fields |= {"name": result.name, "line": result.line, "valid": result.valid}
     if result.code:
-        made["code"] = result.code
+        fields["code"] = result.code
     if result.message:
-        made["message"] = result.message
+        fields["message"] = result.message
     if result.update is not None:
-        made["update"] = result.update
-    made["errors"] = [finding_dict(each) for each in result.errors]
-    made["warnings"] = [finding_dict(each) for each in result.warnings]
+        fields["update"] = result.update
+    fields["errors"] = [finding_dict(each) for each in result.errors]
+    fields["warnings"] = [finding_dict(each) for each in result.warnings]
     if result.unknown:
-        made["unknown"] = list(result.unknown)
-    return made
+        fields["unknown"] = list(result.unknown)
+    return fields
 
 
 def skipped_dict(result: Result) -> dict[str, Any]:
     """Something that was not looked at, as the report's schema has it."""
-    made: dict[str, Any] = {"file": result.file, "document": result.document}
+    fields: dict[str, Any] = {"file": result.file, "document": result.document}
     if result.item is not None:
-        made["item"] = result.item
-    return made | {"kind": result.kind, "name": result.name, "line": result.line, "reason": result.skipped}
+        fields["item"] = result.item
+    return fields | {"kind": result.kind, "name": result.name, "line": result.line, "reason": result.skipped}

@@ -145,11 +145,11 @@ def _choose_oddly(each: Object, kind: str, api_version: str, templates: tuple[Te
     if len(complaints) == 2 and not looks_like_pod:
         return Choice(skip=NO_OBJECT)
     group = api_version.rpartition("/")[0]
-    known = _FOLDED.get(kind.lower())
+    match = _FOLDED.get(kind.lower())
     if not kind and looks_like_pod and group == "":
         return Choice(POD, complaints=complaints)
-    if known is not None and group in _GROUPS:
-        return Choice(known, complaints=complaints)
+    if match is not None and group in _GROUPS:
+        return Choice(match, complaints=complaints)
     if kind:
         return _choose_custom(each.value, kind, group, templates, carriers)
     return Choice(complaints=complaints)
@@ -158,10 +158,10 @@ def _choose_oddly(each: Object, kind: str, api_version: str, templates: tuple[Te
 def _complaints(value: Any) -> Iterator[str]:
     """Upstream: getObjectKind (kubectl)"""
     for key in ("apiVersion", "kind"):
-        said = value.get(key) if isinstance(value, dict) else None
-        if said is None or said == "":
+        word = value.get(key) if isinstance(value, dict) else None
+        if word is None or word == "":
             yield f"{key} not set"
-        elif not isinstance(said, str):
+        elif not isinstance(word, str):
             yield f"{key} isn't string type"
 
 

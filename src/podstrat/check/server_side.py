@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from podstrat.strategy.outcome import Outcome
 
 
-def apply(value: Any, each: Object, chosen: Choice, evaluator: Evaluator) -> Outcome | None:
+def apply(value: Any, each: Object, choice: Choice, evaluator: Evaluator) -> Outcome | None:
     """The answer; None where nothing sets it apart from that to a POST."""
-    row = None if chosen.templates else kinds.BY_NAME.get((selection.KINDS.get(chosen.kind, ""), each.said("kind")))
+    row = None if choice.templates else kinds.BY_NAME.get((selection.KINDS.get(choice.kind, ""), each.said("kind")))
     if row is not None:
         return evaluator.engine.apply(value, manager=kubectl.MANAGER, options=evaluator.options, resource=row.resource)
-    return _without_rules(value, each, chosen, evaluator)
+    return _without_rules(value, each, choice, evaluator)
 
 
-def _without_rules(value: Any, each: Object, chosen: Choice, evaluator: Evaluator) -> Outcome | None:
+def _without_rules(value: Any, each: Object, choice: Choice, evaluator: Evaluator) -> Outcome | None:
     """A kind that the engine cannot apply: the checks that all kinds share, then those of a POST."""
     metadata = value.get("metadata") if isinstance(value, dict) else None
     if not isinstance(metadata, dict):
@@ -31,8 +31,8 @@ def _without_rules(value: Any, each: Object, chosen: Choice, evaluator: Evaluato
     entries = metadata.get("managedFields")
     if isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries):
         return pipeline.refused(errors.BadRequest(serverside.MANAGED))
-    bare = {key: kept for key, kept in metadata.items() if key != "resourceVersion"}
-    outcome = evaluator.create({**value, "metadata": bare}, each, chosen)
+    bare = {key: field for key, field in metadata.items() if key != "resourceVersion"}
+    outcome = evaluator.create({**value, "metadata": bare}, each, choice)
     uid = metadata.get("uid")
     if not uid or not isinstance(uid, str) or (outcome.refusal and outcome.code == 400):
         return outcome

@@ -46,23 +46,23 @@ def _has_content(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith("#")
 
 
-def by_comments(results: Iterable[Result], found: list[Comment], line_of: Callable[[int], str]) -> list[Result]:
+def by_comments(results: Iterable[Result], ignores: list[Comment], line_of: Callable[[int], str]) -> list[Result]:
     """The results without what the comments suppress; a comment that suppresses nothing is a warning."""
-    used: set[Comment] = set()
-    kept: list[Result] = []
+    matches: set[Comment] = set()
+    remaining: list[Result] = []
     for result in results:
-        errors = tuple(each for each in result.errors if not _matches(each, found, used))
-        warnings = tuple(each for each in result.warnings if not _matches(each, found, used))
-        kept.append(without(result, errors, warnings))
-    for comment in found:
-        if comment not in used and not _is_hint(comment.id):
-            _add(kept, comment, line_of(comment.line))
-    return kept
+        errors = tuple(each for each in result.errors if not _matches(each, ignores, matches))
+        warnings = tuple(each for each in result.warnings if not _matches(each, ignores, matches))
+        remaining.append(without(result, errors, warnings))
+    for comment in ignores:
+        if comment not in matches and not _is_hint(comment.id):
+            _add(remaining, comment, line_of(comment.line))
+    return remaining
 
 
-def _matches(finding: Finding, found: list[Comment], used: set[Comment]) -> bool:
-    matching = [each for each in found if each.target == finding.line and each.id == finding.id]
-    used.update(matching)
+def _matches(finding: Finding, ignores: list[Comment], matches: set[Comment]) -> bool:
+    matching = [each for each in ignores if each.target == finding.line and each.id == finding.id]
+    matches.update(matching)
     return bool(matching)
 
 
@@ -99,8 +99,8 @@ def by_annotation(result: Result, text: str, line: int, column: int, source: str
     present = {each.id for each in (*result.errors, *result.warnings)}
     errors = tuple(each for each in result.errors if each.id not in ignored)
     warnings = tuple(each for each in result.warnings if each.id not in ignored)
-    left = tuple(unused(name, line, column, source) for name in ignored if name not in present and not _is_hint(name))
-    return without(result, errors, (*warnings, *left), len(left))
+    leftovers = tuple(unused(name, line, column, source) for name in ignored if name not in present and not _is_hint(name))
+    return without(result, errors, (*warnings, *leftovers), len(leftovers))
 
 
 def without(result: Result, errors: tuple[Finding, ...], warnings: tuple[Finding, ...], added: int = 0) -> Result:

@@ -32,12 +32,12 @@ class Pods(NamedTuple):
 NONE = Pods()
 
 
-def of(value: Any, each: Object, chosen: Choice, engine: Engine) -> Pods:
+def of(value: Any, each: Object, choice: Choice, engine: Engine) -> Pods:
     """The pods of an object that has been accepted."""
     refused: list[Located] = []
     unknown: list[str] = []
     namespace = value["metadata"].get("namespace") or "default"
-    for place in _templates(each, chosen):
+    for place in _templates(each, choice):
         if places.found(place, value) != place:
             continue
         outcome = engine.create(_pod(places.at(place, value), each.name, namespace))
@@ -51,8 +51,8 @@ def of(value: Any, each: Object, chosen: Choice, engine: Engine) -> Pods:
     return Pods(tuple(refused), tuple(dict.fromkeys(unknown)))
 
 
-def _templates(each: Object, chosen: Choice) -> Iterator[Place]:
-    yield from chosen.templates
+def _templates(each: Object, choice: Choice) -> Iterator[Place]:
+    yield from choice.templates
     kind = kinds.BY_NAME.get((each.said("apiVersion"), each.said("kind")))
     if kind is not None and kind.template:
         yield tuple(kind.template.split("."))
@@ -60,6 +60,6 @@ def _templates(each: Object, chosen: Choice) -> Iterator[Place]:
 
 def _pod(template: Any, name: str, namespace: str) -> dict[str, Any]:
     metadata = template.get("metadata") if isinstance(template.get("metadata"), dict) else {}
-    kept = {key: metadata[key] for key in ("labels", "annotations") if key in metadata}
-    named = {"generateName": f"{name}-", "namespace": namespace}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {**kept, **named}, "spec": template.get("spec")}
+    parts = {key: metadata[key] for key in ("labels", "annotations") if key in metadata}
+    identity = {"generateName": f"{name}-", "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {**parts, **identity}, "spec": template.get("spec")}

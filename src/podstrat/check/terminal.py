@@ -32,11 +32,11 @@ def is_terminal(stream: IO[str] | None) -> bool:
 class Progress:
     """A bar on standard error, while a long run lasts, if that is a terminal."""
 
-    def __init__(self, total: int, wanted: bool) -> None:
+    def __init__(self, total: int, visible: bool) -> None:
         self._total = total
         self._done = 0
         self._shown = False
-        self._on = wanted and is_terminal(sys.stderr)
+        self._on = visible and is_terminal(sys.stderr)
         self._next = time.monotonic() + WAIT
 
     def add(self, size: int) -> None:

@@ -103,14 +103,14 @@ class UpdateEvaluator(Evaluator):
                 break
         return error._replace(hint=self._hint) if self._hint and at == ("spec",) else error
 
-    def ask(self, each: Object, chosen: Choice) -> Outcome | None:
+    def ask(self, each: Object, choice: Choice) -> Outcome | None:
         kind, namespace, name = key(each)
         namespace = each.meta("namespace") or self.settings.namespace or "default"
         old = self._old.get((kind, namespace, name))
-        row = kinds.BY_NAME.get((each.said("apiVersion"), chosen.kind))
+        row = kinds.BY_NAME.get((each.said("apiVersion"), choice.kind))
         if row is None or old is None:
             self._told = {"allowed": None, "reason": NEW if old is None else NOT_JUDGED}
-            return super().ask(each, chosen)
+            return super().ask(each, choice)
         stored = self._stored(old, row)
         if stored.refusal is not None or stored.pod is None:
             # What was never accepted cannot be updated.
@@ -136,15 +136,15 @@ class UpdateEvaluator(Evaluator):
             return Outcome(Answer(200, obj), obj)
         manifest = self._in_namespace(old)
         body = manifest if self._how == "replace" else client_apply.annotated(manifest)
-        made = self.engine.create_object(body, options={"fieldValidation": "Ignore"})
-        if made.admission is not None and made.admission.refused_by:
+        outcome = self.engine.create_object(body, options={"fieldValidation": "Ignore"})
+        if outcome.admission is not None and outcome.admission.refused_by:
             # It may have been there before the policy was.
-            made = Evaluator(self.settings._replace(admission=None)).engine.create_object(
+            outcome = Evaluator(self.settings._replace(admission=None)).engine.create_object(
                 body, options={"fieldValidation": "Ignore"}
             )
-        if made.ok and made.pod is not None:
-            made.pod["metadata"]["resourceVersion"] = _VERSION
-        return made
+        if outcome.ok and outcome.pod is not None:
+            outcome.pod["metadata"]["resourceVersion"] = _VERSION
+        return outcome
 
     def updated(self, new: Any, stored: Any, old: Any, row: Kind) -> Outcome:
         if self._applies(new):
@@ -169,10 +169,10 @@ class UpdateEvaluator(Evaluator):
     def _other_door(self, new: Any, stored: Any, row: Kind) -> str:
         """A subresource through which the whole change would be allowed."""
         for name in row.strategy.updates:
-            made = self._replaced(new, stored, name, row) if name not in ("", "status") else None
-            if made is not None and made.ok and made.pod is not None and made.pod != stored:
-                after = self._replaced(new, made.pod, "", row)
-                if after.ok and after.pod is not None and after.pod["spec"] == made.pod["spec"]:
+            outcome_there = self._replaced(new, stored, name, row) if name not in ("", "status") else None
+            if outcome_there is not None and outcome_there.ok and outcome_there.pod is not None and outcome_there.pod != stored:
+                after = self._replaced(new, outcome_there.pod, "", row)
+                if after.ok and after.pod is not None and after.pod["spec"] == outcome_there.pod["spec"]:
                     return f"allowed through a subresource: kubectl replace --subresource {name} -f FILE"
         return ""
 
@@ -196,14 +196,14 @@ def _is_live(obj: Any) -> bool:
 
 
 def _about(outcome: Outcome) -> dict[str, Any]:
-    told: dict[str, Any] = {"allowed": outcome.ok}
+    fields: dict[str, Any] = {"allowed": outcome.ok}
     if not outcome.ok or outcome.pod is None:
-        return told
+        return fields
     if "generation" in outcome.pod["metadata"]:
-        told["generation"] = {"after": outcome.pod["metadata"]["generation"]}
+        fields["generation"] = {"after": outcome.pod["metadata"]["generation"]}
     for change in outcome.changes:
         if change.kind == "generation":
-            told["generation"] = {"before": change.before, "after": change.after}
-            told["reason"] = change.reason
-    told["changes"] = [str(change) for change in outcome.changes if change.kind in ("dropped", "unknown", "reset")]
-    return told
+            fields["generation"] = {"before": change.before, "after": change.after}
+            fields["reason"] = change.reason
+    fields["changes"] = [str(change) for change in outcome.changes if change.kind in ("dropped", "unknown", "reset")]
+    return fields

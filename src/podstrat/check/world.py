@@ -68,10 +68,10 @@ class Builder:
 
     def copy(self) -> Builder:
         """The same objects, to add others to."""
-        made = Builder(self._engine)
-        made._entries = dict(self._entries)
-        made._kinds, made._namespaces = self._kinds, self._namespaces
-        return made
+        builder = Builder(self._engine)
+        builder._entries = dict(self._entries)
+        builder._kinds, builder._namespaces = self._kinds, self._namespaces
+        return builder
 
     def declare(self, kinds_: Iterable[str], namespaces: Iterable[str] | None) -> None:
         """Notes what has been given completely."""
@@ -126,10 +126,10 @@ class Builder:
             return
         metadata = document.value.get("metadata")
         annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-        said = annotations.get(COMPLETE) if isinstance(annotations, dict) else None
-        if isinstance(said, str) and isinstance(annotations, dict):
+        text = annotations.get(COMPLETE) if isinstance(annotations, dict) else None
+        if isinstance(text, str) and isinstance(annotations, dict):
             namespaces = annotations.get(NAMESPACES)
-            self.declare(_split(said), _split(namespaces) if isinstance(namespaces, str) else None)
+            self.declare(_split(text), _split(namespaces) if isinstance(namespaces, str) else None)
 
     def _add(self, opened: Opened) -> None:
         each, document = opened
@@ -143,13 +143,13 @@ class Builder:
                 raise _bad(document, each, (field,), f"{field} not set")
         if not each.meta("name"):
             raise _bad(document, each, ("metadata", "name"), f"{value['kind']} without metadata.name")
-        made = self._decoded(each, document)
-        key = _key(made)
+        obj = self._decoded(each, document)
+        key = _key(obj)
         before = self._entries.get(key)
-        if before is not None and before.value != made:
+        if before is not None and before.value != obj:
             kind, name = value["kind"], each.name
             raise _bad(document, each, (), f"{kind} {name} is also at {before.where}, with other content")
-        self._entries[key] = Entry(made, opened)
+        self._entries[key] = Entry(obj, opened)
 
     def _decoded(self, each: Object, document: Document) -> dict[str, Any]:
         """An object as the server would read it."""
@@ -176,20 +176,20 @@ class Builder:
                 return {**value, "metadata": decoder.decode(value["metadata"], "ObjectMeta").value}
             except codec.DecodeError as error:
                 raise errors.BadRequest(error.message) from None
-        made, _, _ = decoder.read(value, kind, api_version, "Ignore")
+        obj, _, _ = decoder.read(value, kind, api_version, "Ignore")
         row = kinds.BY_NAME.get((api_version, kind))
         if row is not None:
-            row.strategy.default(made, self._engine.context, False)
-        return made
+            row.strategy.default(obj, self._engine.context, False)
+        return obj
 
     def _take(self, each: Object, namespace: str) -> None:
         try:
-            made = self._made(each.value)
+            obj = self._made(each.value)
         except errors.ApiError:
             return
-        if namespace and made["kind"] not in CLUSTER_SCOPED:
-            made["metadata"] = {**made["metadata"], "namespace": namespace}
-        self._entries[_key(made)] = Entry(made, "")
+        if namespace and obj["kind"] not in CLUSTER_SCOPED:
+            obj["metadata"] = {**obj["metadata"], "namespace": namespace}
+        self._entries[_key(obj)] = Entry(obj, "")
 
     def _complete(self, entry: Entry) -> None:
         """Adds what controllers make of an object that comes from a file: the account of a namespace, the status of a quota."""
@@ -197,8 +197,8 @@ class Builder:
         metadata = value["metadata"]
         if value["kind"] == "Namespace":
             account = {"name": "default", "namespace": metadata["name"]}
-            made = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account}
-            self._entries.setdefault(_key(made), Entry(made, entry.source))
+            obj = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account}
+            self._entries.setdefault(_key(obj), Entry(obj, entry.source))
         elif value["kind"] == "ResourceQuota" and not (value.get("status") or {}).get("hard"):
             hard = (value.get("spec") or {}).get("hard") or {}
             status = {"hard": hard, "used": dict.fromkeys(hard, "0")}

@@ -34,5 +34,5 @@ class Writer(Protocol):
 
 def writer(name: str, look: Look) -> Writer:
     """The writer of a format."""
-    made: Writer = importlib.import_module(f"podstrat.check.outputs.{name}").Writer(look)
-    return made
+    instance: Writer = importlib.import_module(f"podstrat.check.outputs.{name}").Writer(look)
+    return instance

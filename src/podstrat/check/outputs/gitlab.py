@@ -36,7 +36,7 @@ class Writer:
         mark = paths.fingerprint(path, result.kind, result.namespace, result.name, finding.rule, finding.message)
         # Two findings of the same words are two all the same.
         self._seen[mark] = again = self._seen.get(mark, 0) + 1
-        made: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "description": finding.message,
             "check_name": finding.rule,
             "fingerprint": mark if again == 1 else paths.fingerprint(mark, str(again)),
@@ -44,5 +44,5 @@ class Writer:
             "location": {"path": path, "lines": {"begin": finding.line}},
         }
         self._count += 1
-        text = printable.dumps(made, indent=2).replace("\n", "\n  ")
+        text = printable.dumps(entry, indent=2).replace("\n", "\n  ")
         return ("," if self._count > 1 else "") + "\n  " + text

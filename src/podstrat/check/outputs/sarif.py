@@ -85,9 +85,9 @@ def _rule(name: str) -> dict[str, Any]:
 
 
 def _invocation(summary: Summary) -> dict[str, Any]:
-    made: dict[str, Any] = {"executionSuccessful": not summary.unread}
+    invocation: dict[str, Any] = {"executionSuccessful": not summary.unread}
     if summary.unread:
-        made["toolExecutionNotifications"] = [
+        invocation["toolExecutionNotifications"] = [
             {
                 "level": "error",
                 "message": {"text": f"cannot be read: {unread.reason}"},
@@ -95,7 +95,7 @@ def _invocation(summary: Summary) -> dict[str, Any]:
             }
             for unread in summary.unread
         ]
-    return made
+    return invocation
 
 
 def _result(result: Result, finding: Finding, level: str, rule: int) -> dict[str, Any]:

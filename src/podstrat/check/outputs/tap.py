@@ -39,8 +39,8 @@ class Writer:
 
 
 def _diagnosis(result: Result) -> dict[str, Any]:
-    made: dict[str, Any] = {"severity": "fail" if result.errors else "comment"}
+    fields: dict[str, Any] = {"severity": "fail" if result.errors else "comment"}
     for key, findings in (("errors", result.errors), ("warnings", result.warnings)):
         if findings:
-            made[key] = [f"{result.file}:{each.line}:{each.column}: {each.message}" for each in findings]
-    return made
+            fields[key] = [f"{result.file}:{each.line}:{each.column}: {each.message}" for each in findings]
+    return fields
