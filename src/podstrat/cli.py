@@ -146,9 +146,9 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 def _columns() -> int:
-    said = os.environ.get("COLUMNS", "")
-    if said.isdecimal() and int(said):
-        return int(said)
+    text = os.environ.get("COLUMNS", "")
+    if text.isdecimal() and int(text):
+        return int(text)
     try:
         return os.get_terminal_size(1).columns or 80
     except OSError:

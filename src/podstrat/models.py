@@ -57,9 +57,9 @@ class ResourceStatus(_Model):
     @field_validator("resources")
     @classmethod
     def _are_told_apart(cls, resources: list[ResourceHealth]) -> list[ResourceHealth]:
-        seen = set()
+        ids = set()
         for i, resource in enumerate(resources):
-            if resource.resource_id in seen:
+            if resource.resource_id in ids:
                 raise ValueError(str(field.duplicate(f"resources[{i}].resourceID", resource.resource_id)))
-            seen.add(resource.resource_id)
+            ids.add(resource.resource_id)
         return resources

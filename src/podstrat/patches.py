@@ -20,11 +20,11 @@ def difference(before: Any, after: Any) -> list[Operation]:
     """The operations that turn one object into another."""
     import jsonpatch
 
-    made: list[Operation] = jsonpatch.make_patch(before, after).patch
-    if jsonpatch.apply_patch(before, made) != after:
+    operations: list[Operation] = jsonpatch.make_patch(before, after).patch
+    if jsonpatch.apply_patch(before, operations) != after:
         # The library optimises runs of operations on lists; should it ever err, the whole object is right.
         return [{"op": "replace", "path": "", "value": after}]
-    return made
+    return operations
 
 
 def applied(obj: Any, operations: list[Operation]) -> Any:

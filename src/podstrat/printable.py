@@ -56,14 +56,14 @@ def in_json(text: str) -> str:
     return re.sub(OLD_COMMAND, r"#\\u0023", text)
 
 
-def _in_json(found: re.Match[str]) -> str:
+def _in_json(match: re.Match[str]) -> str:
     # Half a pair is no character: readers differ in what they make of its escape.
-    return REPLACEMENT if "\ud800" <= found[0] <= "\udfff" else f"\\u{ord(found[0]):04x}"
+    return REPLACEMENT if "\ud800" <= match[0] <= "\udfff" else f"\\u{ord(match[0]):04x}"
 
 
 def in_xml(text: str) -> str:
     """XML text, with entities for what is unsafe. Characters that XML does not have are the caller's."""
-    text = re.sub(_UNSAFE, lambda found: f"&#{ord(found[0])};", text)
+    text = re.sub(_UNSAFE, lambda match: f"&#{ord(match[0])};", text)
     return re.sub(OLD_COMMAND, "#&#35;", re.sub(_COMMAND, r"\1&#58;", text))
 
 
@@ -100,14 +100,14 @@ class Guard:
     def _without_commands(self, text: str) -> str:
         """The text with a character of every workflow command replaced: one that is not written yet."""
         begun, joined = len(self._line), self._line + text
-        places = {found.end(1) for found in re.finditer(_COMMAND, joined)}
+        places = {match.end(1) for match in re.finditer(_COMMAND, joined)}
         places = {place if place >= begun else place + 1 for place in places}
-        places |= {max(found.start() + 1, begun) for found in re.finditer(OLD_COMMAND, joined)}
-        parts, done = [], begun
+        places |= {max(match.start() + 1, begun) for match in re.finditer(OLD_COMMAND, joined)}
+        parts, end = [], begun
         for place in sorted(place for place in places if place >= begun):
-            parts += [joined[done:place], REPLACEMENT]
-            done = place + 1
-        return "".join([*parts, joined[done:]])
+            parts += [joined[end:place], REPLACEMENT]
+            end = place + 1
+        return "".join([*parts, joined[end:]])
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
@@ -116,12 +116,12 @@ class Guard:
 @contextmanager
 def guarded() -> Iterator[None]:
     """Standard output and standard error behind a Guard."""
-    kept = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (cast("TextIO", Guard(stream)) if stream is not None else stream for stream in kept)
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (cast("TextIO", Guard(stream)) if stream is not None else stream for stream in streams)
     try:
         yield
     finally:
-        sys.stdout, sys.stderr = kept
+        sys.stdout, sys.stderr = streams
 
 
 def allow(stream: TextIO, *, styles: bool = False, commands: bool = False) -> None:

@@ -91,17 +91,17 @@ def podstrat_crds(podstrat_server: Server) -> Iterator[Callable[..., list[dict[s
     from podstrat.kubeclient.sync import Client
     from podstrat.testing import definitions
 
-    made: list[dict[str, Any]] = []
+    installed: list[dict[str, Any]] = []
 
     def define(*sources: Source) -> list[dict[str, Any]]:
-        wanted = definitions.read(*sources)
+        crds = definitions.read(*sources)
         with Client(podstrat_server.kubeconfig) as calls:
-            made.extend(each for each in wanted if not definitions.exists(calls, each))
-            return definitions.establish(calls, wanted)
+            installed.extend(each for each in crds if not definitions.exists(calls, each))
+            return definitions.establish(calls, crds)
 
     yield define
     with Client(podstrat_server.kubeconfig) as calls:
-        definitions.remove(calls, made)
+        definitions.remove(calls, installed)
 
 
 @pytest.fixture
@@ -109,10 +109,10 @@ def podstrat_snapshot(podstrat_server: Server) -> Iterator[Snapshot]:
     """Everything is after the test as it was before. ``podstrat_snapshot.restore()`` goes back in the middle of it."""
     from podstrat.testing.snapshot import Snapshot
 
-    taken = Snapshot(podstrat_server)
-    yield taken
-    taken.restore()
-    taken.drop()
+    snapshot = Snapshot(podstrat_server)
+    yield snapshot
+    snapshot.restore()
+    snapshot.drop()
 
 
 @pytest.fixture

@@ -103,9 +103,9 @@ def _scope(args: argparse.Namespace) -> Scope:
     from podstrat.audit.judge import Scope
 
     skipped = {kind for text in args.skip or () for kind in text.split(",")}
-    known = [kind.kind for kind in listing.KINDS]
-    if unknown := sorted(skipped.difference(known)):
-        raise exits.BadArguments(f"--skip: unknown kind {unknown[0]} (one of: {', '.join(known)})")
+    names = [kind.kind for kind in listing.KINDS]
+    if unknown := sorted(skipped.difference(names)):
+        raise exits.BadArguments(f"--skip: unknown kind {unknown[0]} (one of: {', '.join(names)})")
     kinds = tuple(kind for kind in listing.KINDS if kind.kind not in skipped)
     if not kinds:
         raise exits.BadArguments("--skip: no kind is left")
@@ -117,16 +117,16 @@ def _admitted(args: argparse.Namespace, settings: Settings) -> Settings:
     from podstrat.audit.quotas import UnusedQuotas
     from podstrat.check import admission, cluster
 
-    found = None
+    collected = None
     if not args.world and args.admission != admission.NONE:
-        found = cluster.collect(args.context, args.kubeconfig, [args.namespace] if args.namespace else None)
+        collected = cluster.collect(args.context, args.kubeconfig, [args.namespace] if args.namespace else None)
         if args.policies:  # they replace those of the cluster
-            found = found._replace(objects=[obj for obj in found.objects if "AdmissionPolicy" not in obj["kind"]])
-    wanted = {**vars(args), "context": None, "admission": args.admission or admission.DEFAULT}
-    made = admission.Plan(argparse.Namespace(**wanted), settings, [], found).settings()
-    if made.admission is not None:
-        made = made._replace(admission=made.admission._replace(world=UnusedQuotas(made.admission.world)))
-    return made._replace(pods_bind=True)
+            collected = collected._replace(objects=[obj for obj in collected.objects if "AdmissionPolicy" not in obj["kind"]])
+    flags = {**vars(args), "context": None, "admission": args.admission or admission.DEFAULT}
+    plan = admission.Plan(argparse.Namespace(**flags), settings, [], collected).settings()
+    if plan.admission is not None:
+        plan = plan._replace(admission=plan.admission._replace(world=UnusedQuotas(plan.admission.world)))
+    return plan._replace(pods_bind=True)
 
 
 def _journal(args: argparse.Namespace, client: Client) -> Journal | None:

@@ -45,13 +45,13 @@ class Journal:
         self._path = path
         self._file = open(path, "a+b")  # noqa: SIM115 - closed by close
         self._file.seek(0)
-        head, wanted = self._file.readline(), _line(about)
-        if not wanted.startswith(head):
+        head, expected = self._file.readline(), _line(about)
+        if not expected.startswith(head):
             self._file.close()
             raise exits.BadArguments(f"--resume: {path} is not of an audit with these arguments; remove it to start again")
-        if head != wanted:  # empty, or not written whole
+        if head != expected:  # empty, or not written whole
             self._file.truncate(0)
-            self._file.write(wanted)
+            self._file.write(expected)
 
     def pages(self) -> Iterator[Judged]:
         """What the file has; a torn last line is cut off."""
@@ -89,9 +89,9 @@ def _judged(line: list[Any]) -> Judged:
 
 
 def _result(*values: Any) -> Result:
-    made = Result(*values)
-    return made._replace(
-        errors=tuple(Finding(*each) for each in made.errors),
-        warnings=tuple(Finding(*each) for each in made.warnings),
-        unknown=tuple(made.unknown),
+    result = Result(*values)
+    return result._replace(
+        errors=tuple(Finding(*each) for each in result.errors),
+        warnings=tuple(Finding(*each) for each in result.warnings),
+        unknown=tuple(result.unknown),
     )

@@ -13,9 +13,9 @@ STEP = 0.2
 
 
 class Progress:
-    def __init__(self, wanted: bool) -> None:
-        self._wanted = wanted
-        self._live = wanted and is_terminal(sys.stderr)
+    def __init__(self, visible: bool) -> None:
+        self._wanted = visible
+        self._live = visible and is_terminal(sys.stderr)
         self._kind = ""
         self._done = self._refused = 0
         self._shown = False

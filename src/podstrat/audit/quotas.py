@@ -19,12 +19,12 @@ class UnusedQuotas:
         self._world = world
 
     def get(self, kind: KindName, name: str, namespace: str = "") -> dict[str, Any] | None:
-        found = self._world.get(kind, name, namespace)
-        return _unused(found) if found is not None and kind == RESOURCE_QUOTA else found
+        obj = self._world.get(kind, name, namespace)
+        return _unused(obj) if obj is not None and kind == RESOURCE_QUOTA else obj
 
     def list(self, kind: KindName, namespace: str = "") -> Sequence[dict[str, Any]]:
-        found = self._world.list(kind, namespace)
-        return [_unused(quota) for quota in found] if kind == RESOURCE_QUOTA else found
+        objects = self._world.list(kind, namespace)
+        return [_unused(quota) for quota in objects] if kind == RESOURCE_QUOTA else objects
 
     def is_complete(self, kind: KindName, namespace: str = "") -> bool:
         return self._world.is_complete(kind, namespace)

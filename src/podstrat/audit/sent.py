@@ -29,21 +29,21 @@ GENERATED_LABELS = (job.LEGACY_NAME, job.NAME, job.LEGACY_UID, job.UID)
 
 def of(stored: Object, api_version: str, kind: str) -> Object:
     """The body of the create that would bring this object about. The stored object is not changed."""
-    made = {key: value for key, value in stored.items() if key != "status"}
-    made |= {"apiVersion": api_version, "kind": kind, "metadata": _metadata(stored.get("metadata") or {})}
+    obj = {key: value for key, value in stored.items() if key != "status"}
+    obj |= {"apiVersion": api_version, "kind": kind, "metadata": _metadata(stored.get("metadata") or {})}
     if kind == "Pod":
-        made["spec"] = _pod_spec(made)
+        obj["spec"] = _pod_spec(obj)
     elif kind == "Job":
-        made["spec"] = _job_spec(made.get("spec") or {})
-    return made
+        obj["spec"] = _job_spec(obj.get("spec") or {})
+    return obj
 
 
 def _metadata(stored: Object) -> Object:
-    made = {key: value for key, value in stored.items() if key not in SYSTEM}
-    annotations = made.get("annotations") or {}
+    metadata = {key: value for key, value in stored.items() if key not in SYSTEM}
+    annotations = metadata.get("annotations") or {}
     if LAST_APPLIED in annotations:
-        made["annotations"] = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
-    return made
+        metadata["annotations"] = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
+    return metadata
 
 
 def _pod_spec(pod: Object) -> Object:
@@ -53,12 +53,12 @@ def _pod_spec(pod: Object) -> Object:
     RuntimeClass refuse values other than those that they compute themselves.
     """
     spec: Object = pod.get("spec") or {}
-    written = {"ephemeralContainers", "priority", "preemptionPolicy"}
+    server_fields = {"ephemeralContainers", "priority", "preemptionPolicy"}
     if MIRROR not in (pod["metadata"].get("annotations") or {}):
-        written.add("nodeName")
+        server_fields.add("nodeName")
     if spec.get("runtimeClassName"):
-        written.add("overhead")
-    return {key: value for key, value in spec.items() if key not in written}
+        server_fields.add("overhead")
+    return {key: value for key, value in spec.items() if key not in server_fields}
 
 
 def _job_spec(spec: Object) -> Object:
@@ -68,5 +68,5 @@ def _job_spec(spec: Object) -> Object:
     template: Object = spec.get("template") or {}
     metadata: Object = template.get("metadata") or {}
     labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key not in GENERATED_LABELS}
-    made = {key: value for key, value in spec.items() if key != "selector"}
-    return {**made, "template": {**template, "metadata": {**metadata, "labels": labels}}}
+    cleaned = {key: value for key, value in spec.items() if key != "selector"}
+    return {**cleaned, "template": {**template, "metadata": {**metadata, "labels": labels}}}

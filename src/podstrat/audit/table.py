@@ -27,12 +27,12 @@ class Writer:
     def result(self, result: Result) -> Iterator[str]:
         # A workload that the server takes: what is wrong is wrong with its pods.
         refused = "pods refused" if 200 <= result.code < 300 else "refused"
-        told = [(refused, each) for each in result.errors]
-        told += [] if self._look.quiet else [("warning", each) for each in result.warnings]
-        if told and self._empty:
+        findings = [(refused, each) for each in result.errors]
+        findings += [] if self._look.quiet else [("warning", each) for each in result.warnings]
+        if findings and self._empty:
             self._empty = False
             yield _row("NAMESPACE", "OBJECT", "VERDICT", "MESSAGE")
-        for verdict, finding in told:
+        for verdict, finding in findings:
             yield _row(result.namespace, result.title, verdict, _message(finding))
 
     def end(self, summary: Summary) -> Iterator[str]:

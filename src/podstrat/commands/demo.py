@@ -68,13 +68,13 @@ def _refuse(engine: Engine) -> None:
 
 def _observe(engine: Engine, old: Pod) -> Pod:
     _scene("status: an observedGeneration that is left out is kept")
-    seen = copy.deepcopy(old)
-    seen["status"]["observedGeneration"] = old["metadata"]["generation"]
-    seen = _accepted(engine.update_status(seen, old))
-    _say("the node writes", seen["status"]["observedGeneration"])
-    cleared = copy.deepcopy(seen)
+    pod = copy.deepcopy(old)
+    pod["status"]["observedGeneration"] = old["metadata"]["generation"]
+    pod = _accepted(engine.update_status(pod, old))
+    _say("the node writes", pod["status"]["observedGeneration"])
+    cleared = copy.deepcopy(pod)
     del cleared["status"]["observedGeneration"]
-    cleared = _accepted(engine.update_status(cleared, seen))
+    cleared = _accepted(engine.update_status(cleared, pod))
     _say("left out, it stays", cleared["status"]["observedGeneration"])
     return cleared
 

@@ -54,9 +54,9 @@ def run(args: argparse.Namespace) -> int:
     return exits.OK
 
 
-def _releases(asked: str | None, overrides: Mapping[str, bool]) -> Iterable[str]:
-    if asked is not None:
-        major, minor = history.parse_version(asked)
+def _releases(text: str | None, overrides: Mapping[str, bool]) -> Iterable[str]:
+    if text is not None:
+        major, minor = history.parse_version(text)
         return (f"{major}.{minor}",)
     # What one release takes as a setting, another refuses: settings are about one release.
     return history.RELEASES[-1:] if overrides else history.RELEASES

@@ -35,8 +35,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         if name in headings:
             group = parser.add_argument_group(headings[name])
         default = field.get_default(call_default_factory=True)
-        shown = "" if default in (None, "", (), {}) else f" (default {_text(default)})"
-        help_text = f"{field.description}{shown}".replace("%", "%%")
+        suffix = "" if default in (None, "", (), {}) else f" (default {_text(default)})"
+        help_text = f"{field.description}{suffix}".replace("%", "%%")
         metavar = (
             "|".join(get_args(field.annotation)) if get_origin(field.annotation) is Literal else name.rpartition("_")[2].upper()
         )

@@ -37,10 +37,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     choices = parser.add_subparsers(dest="action", metavar="ACTION", title="sub-commands", prog="podstrat webhook")
     for name, action in ACTIONS.items():
         module = importlib.import_module(action.module)
-        made = choices.add_parser(
+        subparser = choices.add_parser(
             name, help=action.help, description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
         )
-        getattr(module, action.arguments)(made)
+        getattr(module, action.arguments)(subparser)
 
 
 def run(args: argparse.Namespace) -> int:

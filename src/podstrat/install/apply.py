@@ -84,10 +84,10 @@ class KubernetesCluster:
         where = path(obj)
         before = self.get(where)
         query = [("fieldManager", MANAGER), ("force", "true"), *([("dryRun", "All")] if dry_run else [])]
-        made = _good("PATCH", where, self._send("PATCH", where, obj, query, APPLY_PATCH))
+        answer = _good("PATCH", where, self._send("PATCH", where, obj, query, APPLY_PATCH))
         if before is None:
-            return Applied(made, "created")
-        return Applied(made, "unchanged" if _same(before, made, obj) else "configured")
+            return Applied(answer, "created")
+        return Applied(answer, "unchanged" if _same(before, answer, obj) else "configured")
 
     def delete(self, obj: Object, dry_run: bool = False) -> bool:
         """Whether there was something to delete."""

@@ -99,20 +99,20 @@ def _how(parser: argparse.ArgumentParser) -> None:
 
 
 def run_install(args: argparse.Namespace) -> int:
-    wanted = objects.Wanted(args.overlay, args.namespace, args.image)
+    plan = objects.Wanted(args.overlay, args.namespace, args.image)
     if args.show:
-        sys.stdout.write(_manifests(wanted._replace(monitoring=bool(args.monitoring))))
+        sys.stdout.write(_manifests(plan._replace(monitoring=bool(args.monitoring))))
         return exits.OK
     from podstrat.install import install
     from podstrat.install.apply import Refused
 
     try:
         cluster = _cluster(args)
-        wanted = install.fitted(cluster, wanted, args.monitoring)
+        plan = install.fitted(cluster, plan, args.monitoring)
         if args.dry_run:
-            install.planned(cluster, wanted, _say)
+            install.planned(cluster, plan, _say)
             return exits.OK
-        install.install(cluster, wanted, install.Patience(args.timeout), _say)
+        install.install(cluster, plan, install.Patience(args.timeout), _say)
     except Refused as refused:
         raise exits.BadArguments(str(refused)) from None
     except install.NotReady as error:
@@ -180,10 +180,10 @@ def _cluster(args: argparse.Namespace) -> KubernetesCluster:
         raise exits.BadArguments(f"{error.name} is not installed: pip install 'podstrat[webhook]'") from None
 
 
-def _manifests(wanted: objects.Wanted) -> str:
+def _manifests(plan: objects.Wanted) -> str:
     from podstrat.check import yaml_writer
 
-    return "---\n".join(yaml_writer.text(obj) for obj in objects.load(wanted))
+    return "---\n".join(yaml_writer.text(obj) for obj in objects.load(plan))
 
 
 def _say(text: str) -> None:

@@ -64,26 +64,26 @@ def serves(cluster: Cluster, api_version: str) -> bool:
     return cluster.get(f"/apis/{api_version}") is not None
 
 
-def fitted(cluster: Cluster, wanted: Wanted, monitoring: bool | None) -> Wanted:
+def fitted(cluster: Cluster, plan: Wanted, monitoring: bool | None) -> Wanted:
     """Adapts the request to the cluster; Refused if it cannot be met. ``monitoring`` None: if the operator is there."""
     major, minor = release(cluster)
     if (major, minor) < OLDEST:
         raise Refused(f"Kubernetes {major}.{minor} is not supported: matchConditions require {OLDEST[0]}.{OLDEST[1]} or later")
-    if wanted.overlay == "cert-manager" and not serves(cluster, CERT_MANAGER):
+    if plan.overlay == "cert-manager" and not serves(cluster, CERT_MANAGER):
         raise Refused("cert-manager is not installed in this cluster: install it first, or use the overlay production")
     there = serves(cluster, PROMETHEUS)
     if monitoring and not there:
         raise Refused("the Prometheus operator is not installed in this cluster: install it first, or omit --monitoring")
-    return wanted._replace(server_version=f"{major}.{minor}", monitoring=there and monitoring is not False)
+    return plan._replace(server_version=f"{major}.{minor}", monitoring=there and monitoring is not False)
 
 
 # ---- the steps ---------------------------------------------------------------------------------------
 
 
-def install(cluster: Cluster, wanted: Wanted, patience: Patience, say: Say) -> None:
+def install(cluster: Cluster, plan: Wanted, patience: Patience, say: Say) -> None:
     """Installs or upgrades everything."""
-    everything = objects.load(wanted)
-    namespace = _namespace(cluster, wanted, patience, say)
+    everything = objects.load(plan)
+    namespace = _namespace(cluster, plan, patience, say)
     for obj in everything:
         if obj["kind"] == "Namespace" and namespace is not None and not objects.is_ours(namespace):
             say(f"{objects.title(obj)} exists and is not managed by podstrat: left unchanged")
@@ -92,17 +92,17 @@ def install(cluster: Cluster, wanted: Wanted, patience: Patience, say: Say) -> N
     wait_for_server(cluster, everything, patience, say)
     for obj in everything:
         if objects.is_configuration(obj):
-            _apply(cluster, with_trust(cluster, obj, wanted.namespace), say)
-    patience.until(lambda: _untrusted(cluster, everything, wanted.namespace), say)
-    for obj in left_over(cluster, everything, wanted.namespace):
+            _apply(cluster, with_trust(cluster, obj, plan.namespace), say)
+    patience.until(lambda: _untrusted(cluster, everything, plan.namespace), say)
+    for obj in left_over(cluster, everything, plan.namespace):
         if cluster.delete(obj):
-            say(f"{objects.title(obj)} deleted: not part of overlay {wanted.overlay}")
+            say(f"{objects.title(obj)} deleted: not part of overlay {plan.overlay}")
 
 
-def planned(cluster: Cluster, wanted: Wanted, say: Say) -> None:
+def planned(cluster: Cluster, plan: Wanted, say: Say) -> None:
     """Server-side dry run of `install`."""
-    everything = objects.load(wanted)
-    there = cluster.get(f"/api/v1/namespaces/{wanted.namespace}")
+    everything = objects.load(plan)
+    there = cluster.get(f"/api/v1/namespaces/{plan.namespace}")
     for obj in everything:
         if obj["kind"] == "Namespace" and there is not None and not objects.is_ours(there):
             say(f"{objects.title(obj)} exists and is not managed by podstrat: left unchanged (dry run)")
@@ -110,20 +110,20 @@ def planned(cluster: Cluster, wanted: Wanted, say: Say) -> None:
             # A dry run needs the namespace.
             say(f"{objects.title(obj)} created (dry run)")
         else:
-            made = with_trust(cluster, obj, wanted.namespace) if objects.is_configuration(obj) else obj
-            say(f"{objects.title(obj)} {cluster.apply(made, dry_run=True).outcome} (dry run)")
-    for obj in left_over(cluster, everything, wanted.namespace):
+            target = with_trust(cluster, obj, plan.namespace) if objects.is_configuration(obj) else obj
+            say(f"{objects.title(obj)} {cluster.apply(target, dry_run=True).outcome} (dry run)")
+    for obj in left_over(cluster, everything, plan.namespace):
         say(f"{objects.title(obj)} deleted (dry run)")
 
 
-def _namespace(cluster: Cluster, wanted: Wanted, patience: Patience, say: Say) -> Object | None:
+def _namespace(cluster: Cluster, plan: Wanted, patience: Patience, say: Say) -> Object | None:
     """The namespace; waits while it is being deleted."""
-    where = f"/api/v1/namespaces/{wanted.namespace}"
+    where = f"/api/v1/namespaces/{plan.namespace}"
 
     def going() -> str | None:
-        found = cluster.get(where)
-        leaving = found is not None and "deletionTimestamp" in found["metadata"]
-        return f"namespace/{wanted.namespace} is still being deleted" if leaving else None
+        current = cluster.get(where)
+        leaving = current is not None and "deletionTimestamp" in current["metadata"]
+        return f"namespace/{plan.namespace} is still being deleted" if leaving else None
 
     patience.until(going, say)
     return cluster.get(where)
@@ -155,16 +155,16 @@ def rollout(deployment: Object | None) -> str | None:
     if deployment is None:
         return "the Deployment does not exist"
     spec, status = deployment["spec"], deployment.get("status") or {}
-    wanted = spec.get("replicas", 1)
+    desired = spec.get("replicas", 1)
     if status.get("observedGeneration", 0) < deployment["metadata"].get("generation", 0):
         return "waiting for the Deployment spec update to be observed"
     updated, available = status.get("updatedReplicas", 0), status.get("availableReplicas", 0)
-    if updated < wanted:
-        return f"{updated} of {wanted} replicas are updated"
+    if updated < desired:
+        return f"{updated} of {desired} replicas are updated"
     if status.get("replicas", 0) > updated:
         return f"{status['replicas'] - updated} old replicas are pending termination"
     if available < updated:
-        return f"{available} of {wanted} replicas are available"
+        return f"{available} of {desired} replicas are available"
     return None
 
 
@@ -198,20 +198,20 @@ def _is_injected(configuration: Object) -> bool:
 
 def _untrusted(cluster: Cluster, everything: list[Object], namespace: str) -> str | None:
     for obj in filter(objects.is_configuration, everything):
-        found = objects.bundles(cluster.get(objects.path(obj)) or {})
-        if len(found) < len(obj["webhooks"]) or not all(found):
+        bundles = objects.bundles(cluster.get(objects.path(obj)) or {})
+        if len(bundles) < len(obj["webhooks"]) or not all(bundles):
             return f"{objects.title(obj)} has no caBundle yet"
-        if not _is_injected(obj) and any(each != published(cluster, namespace) for each in found):
+        if not _is_injected(obj) and any(each != published(cluster, namespace) for each in bundles):
             return f"the caBundle of {objects.title(obj)} is not that of the Secret yet"
     return None
 
 
 def left_over(cluster: Cluster, everything: list[Object], namespace: str) -> Iterator[Object]:
     """Objects of another overlay that this one does not have, in reverse order."""
-    wanted = {objects.path(obj) for obj in everything}
+    paths = {objects.path(obj) for obj in everything}
     for obj in possible(cluster, namespace):
-        found = None if objects.path(obj) in wanted else cluster.get(objects.path(obj))
-        if found is not None and objects.is_ours(found):
+        leftover = None if objects.path(obj) in paths else cluster.get(objects.path(obj))
+        if leftover is not None and objects.is_ours(leftover):
             yield obj
 
 

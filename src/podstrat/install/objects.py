@@ -69,27 +69,27 @@ class Wanted(NamedTuple):
     monitoring: bool = False
 
 
-def load(wanted: Wanted) -> list[Object]:
+def load(plan: Wanted) -> list[Object]:
     """The objects, in the order in which they are applied."""
-    files = [wanted.overlay, MONITORING] if wanted.monitoring else [wanted.overlay]
-    found = [adapted(obj, wanted) for file in files for obj in rendered(file)]
-    if wanted.server_version:
-        _register(found, wanted)
-    return sorted(found, key=lambda obj: _ORDER.index(kind_of(obj)))
+    files = [plan.overlay, MONITORING] if plan.monitoring else [plan.overlay]
+    objects = [adapted(obj, plan) for file in files for obj in rendered(file)]
+    if plan.server_version:
+        _register(objects, plan)
+    return sorted(objects, key=lambda obj: _ORDER.index(kind_of(obj)))
 
 
-def _register(found: list[Object], wanted: Wanted) -> None:
+def _register(objects: list[Object], plan: Wanted) -> None:
     """Replaces the entries of the configurations by those that the replicas keep: see podstrat.webhook.registration."""
     from podstrat.webhook import registration
     from podstrat.webhook.chain import Chain
 
-    settings = settings_of(next(obj for obj in found if obj["kind"] == "Deployment"), wanted.namespace)
+    settings = settings_of(next(obj for obj in objects if obj["kind"] == "Deployment"), plan.namespace)
     if settings.registration != "manage":
         return
-    settings = settings.model_copy(update={"server_version": wanted.server_version})
+    settings = settings.model_copy(update={"server_version": plan.server_version})
     entries = registration.entries(settings, Chain(settings))
     for kind, name in registration.KINDS.items():
-        for obj in found:
+        for obj in objects:
             if obj["kind"] == name:
                 obj["webhooks"] = entries[kind]
 
@@ -99,9 +99,9 @@ def settings_of(deployment: Object, namespace: str) -> Settings:
     from podstrat.webhook import settings
 
     variables = {each["name"]: each["value"] for each in environment(deployment) if "value" in each}
-    known = {name for name in variables if name.startswith(settings.PREFIX)}
+    names = {name for name in variables if name.startswith(settings.PREFIX)}
     flags = {"namespace": namespace}
-    return settings.load({name: variables[name] for name in known}, flags).settings
+    return settings.load({name: variables[name] for name in names}, flags).settings
 
 
 def environment(deployment: Object) -> list[Object]:
@@ -112,8 +112,8 @@ def environment(deployment: Object) -> list[Object]:
 
 def every(namespace: str) -> list[Object]:
     """The objects of all overlays, in the order in which they are applied."""
-    found = {path(obj): obj for overlay in OVERLAYS for obj in load(Wanted(overlay, namespace, monitoring=True))}
-    return sorted(found.values(), key=lambda obj: _ORDER.index(kind_of(obj)))
+    by_path = {path(obj): obj for overlay in OVERLAYS for obj in load(Wanted(overlay, namespace, monitoring=True))}
+    return sorted(by_path.values(), key=lambda obj: _ORDER.index(kind_of(obj)))
 
 
 @cache
@@ -125,13 +125,13 @@ def rendered(name: str) -> list[Object]:
     return [document.value for document in goyaml.documents(text, f"{name}.yaml")]
 
 
-def adapted(obj: Object, wanted: Wanted) -> Object:
+def adapted(obj: Object, plan: Wanted) -> Object:
     """An object with the values for one cluster."""
-    made: Object = _elsewhere(copy.deepcopy(obj), wanted.namespace)
-    for container in _containers(made):
-        if wanted.image:
-            container["image"] = wanted.image
-    return made
+    result: Object = _elsewhere(copy.deepcopy(obj), plan.namespace)
+    for container in _containers(result):
+        if plan.image:
+            container["image"] = plan.image
+    return result
 
 
 def _elsewhere(value: Any, namespace: str) -> Any:

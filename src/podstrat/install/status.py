@@ -47,7 +47,7 @@ def look(cluster: Cluster, namespace: str, now: datetime, probe_namespace: str =
     rows = [_release(settings, release)]
     entries = _entries(settings, release)
     bundle = install.published(cluster, namespace) if settings.certificates == "secret" else None
-    rows += [_configuration(kind, found, entries[kind], bundle) for kind, found in stored.items()]
+    rows += [_configuration(kind, configuration, entries[kind], bundle) for kind, configuration in stored.items()]
     rows += [_deployment(deployment), _endpoints(cluster, namespace)]
     rows.append(_certificate(cluster, namespace, settings.certificates, now))
     rows.append(_lease(cluster, namespace))
@@ -73,19 +73,19 @@ def _entries(settings: Settings, release: str) -> dict[str, list[Object]]:
     from podstrat.webhook.chain import Chain
 
     resolved = settings.model_copy(update={"server_version": release})
-    wanted = registration.entries(resolved, Chain(resolved))
-    return {name: wanted[kind] for kind, name in registration.KINDS.items()}
+    shipped = registration.entries(resolved, Chain(resolved))
+    return {name: shipped[kind] for kind, name in registration.KINDS.items()}
 
 
-def _configuration(kind: str, found: Object | None, wanted: list[Object], bundle: str | None) -> Row:
+def _configuration(kind: str, configuration: Object | None, shipped: list[Object], bundle: str | None) -> Row:
     """``bundle``: the expected caBundle; None if cert-manager injects it."""
     from podstrat.webhook import registration
 
-    if found is None:
+    if configuration is None:
         return Row(kind, False, "not found: the API server does not call the webhook")
-    hooks = [hook for hook in found.get("webhooks") or () if registration.is_ours(hook)]
+    hooks = [hook for hook in configuration.get("webhooks") or () if registration.is_ours(hook)]
     policies = ", ".join(f"{hook['name']} {_policy(hook)}" for hook in hooks) or "no entries, none needed"
-    if differences := registration.drift(found, wanted):
+    if differences := registration.drift(configuration, shipped):
         return Row(kind, False, f"differs from what is shipped: {'; '.join(differences)}")
     trusted = objects.bundles({"webhooks": hooks})
     if not all(trusted):
@@ -99,13 +99,13 @@ def _policy(hook: Object) -> str:
     return "fails open" if hook.get("failurePolicy") == "Ignore" else "fails closed"
 
 
-def _deployment(found: Object | None) -> Row:
-    missing = install.rollout(found)
-    if found is None:
+def _deployment(deployment: Object | None) -> Row:
+    missing = install.rollout(deployment)
+    if deployment is None:
         return Row("Deployment", False, "not found")
-    image = found["spec"]["template"]["spec"]["containers"][0].get("image", "")
-    available = (found.get("status") or {}).get("availableReplicas", 0)
-    if found["spec"].get("replicas", 1) == 0:
+    image = deployment["spec"]["template"]["spec"]["containers"][0].get("image", "")
+    available = (deployment.get("status") or {}).get("availableReplicas", 0)
+    if deployment["spec"].get("replicas", 1) == 0:
         missing = "scaled to 0 replicas"
     return Row("Deployment", missing is None, f"{missing or f'{available} replicas available'}, {image}")
 

@@ -21,9 +21,9 @@ Row = tuple[str, bool, str]
 
 def rows(cluster: Cluster, stored: Mapping[str, Object | None], namespace: str, release: str) -> Iterator[Row]:
     """A row for each entry."""
-    hooks = [hook for found in stored.values() for hook in (found or {}).get("webhooks") or ()]
-    found = cluster.get(f"/api/v1/namespaces/{namespace}")
-    labels = (((found or {}).get("metadata") or {}).get("labels")) or {}
+    hooks = [hook for current in stored.values() for hook in (current or {}).get("webhooks") or ()]
+    current = cluster.get(f"/api/v1/namespaces/{namespace}")
+    labels = (((current or {}).get("metadata") or {}).get("labels")) or {}
     pods = cluster.get(f"/api/v1/namespaces/{namespace}/pods?limit=1") or {}
     existing = next(iter(pods.get("items") or ()), None)
     created: Trial | None = None

@@ -25,19 +25,19 @@ def uninstall(cluster: Cluster, namespace: str, keep_namespace: bool, patience: 
 def planned(cluster: Cluster, namespace: str, keep_namespace: bool, say: Say) -> None:
     """Dry run of `uninstall`."""
     for obj in install.possible(cluster, namespace):
-        found = cluster.get(objects.path(obj))
-        if found is None:
+        current = cluster.get(objects.path(obj))
+        if current is None:
             continue
-        stays = not objects.is_ours(found) or (keep_namespace and obj["kind"] == "Namespace")
+        stays = not objects.is_ours(current) or (keep_namespace and obj["kind"] == "Namespace")
         say(f"{objects.title(obj)} {'kept' if stays else 'deleted'} (dry run)")
 
 
 def _delete(cluster: Cluster, obj: Object, say: Say) -> bool:
     """Deletes an object; False if it is absent or not managed by podstrat."""
-    found = cluster.get(objects.path(obj))
-    if found is None:
+    current = cluster.get(objects.path(obj))
+    if current is None:
         return False
-    if not objects.is_ours(found):
+    if not objects.is_ours(current):
         say(f"{objects.title(obj)} is not managed by podstrat: kept")
         return False
     try:

@@ -48,12 +48,12 @@ def result(read: Read, scene: Scene, choice: Choice) -> Result:
         return about._replace(skipped=NOT_OURS)
     if isinstance(read.subject, Workload) and not scene.is_called(read.subject):
         return about._replace(skipped=NOT_CALLED)
-    found: dict[Severity, list[Finding]] = {"error": [], "warning": [], "info": []}
+    by_severity: dict[Severity, list[Finding]] = {"error": [], "warning": [], "info": []}
     for rule, one in findings(read.subject, choice.disabled):
-        found[one.severity or rule.severity].append(_finding(rule, one, read))
-    warnings = [*found["warning"], *(found["info"] if choice.notes else ())]
-    message = found["error"][0].message if found["error"] else ""
-    return about._replace(errors=tuple(found["error"]), warnings=tuple(warnings), message=message)
+        by_severity[one.severity or rule.severity].append(_finding(rule, one, read))
+    warnings = [*by_severity["warning"], *(by_severity["info"] if choice.notes else ())]
+    message = by_severity["error"][0].message if by_severity["error"] else ""
+    return about._replace(errors=tuple(by_severity["error"]), warnings=tuple(warnings), message=message)
 
 
 def findings(subject: Subject, disabled: frozenset[str] = frozenset()) -> Iterator[tuple[Rule, Found]]:
@@ -61,8 +61,8 @@ def findings(subject: Subject, disabled: frozenset[str] = frozenset()) -> Iterat
     left_out = disabled | {word.strip() for word in subject.annotations.get(IGNORE, "").split(",")}
     for rule, looked_at in _pairs(subject):
         if rule.id not in left_out:
-            for found in rule.check(looked_at):
-                yield rule, found
+            for problem in rule.check(looked_at):
+                yield rule, problem
 
 
 def _pairs(subject: Subject) -> Iterator[tuple[Rule, object]]:
@@ -75,16 +75,16 @@ def _pairs(subject: Subject) -> Iterator[tuple[Rule, object]]:
         yield from ((rule, subject) for rule in rules.FOR_ROLES)
 
 
-def _finding(rule: Rule, found: Found, read: Read) -> Finding:
-    place = places.found(found.place, read.each.value)
-    line, column = places.mark(read.document, read.each.at, found.place)
-    value = places.at(place, read.each.value) if place and place == found.place else None
+def _finding(rule: Rule, problem: Found, read: Read) -> Finding:
+    place = places.found(problem.place, read.each.value)
+    line, column = places.mark(read.document, read.each.at, problem.place)
+    value = places.at(place, read.each.value) if place and place == problem.place else None
     return Finding(
         rule.id,
-        places.text(found.place),
+        places.text(problem.place),
         None if isinstance(value, (dict, list)) else value,
-        f"{found.said}. {rule.reason}",
-        f"{found.said}. {rule.reason} [{rule.id}]",
+        f"{problem.said}. {rule.reason}",
+        f"{problem.said}. {rule.reason} [{rule.id}]",
         line,
         column,
         rule.fix,

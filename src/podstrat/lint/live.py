@@ -41,8 +41,8 @@ def sources(client: Client) -> Iterator[Source]:
 
 def _listed(client: Client, path: str, api_version: str, kind: str) -> list[dict[str, Any]]:
     """The items of a list, with the apiVersion and kind that items lack."""
-    found = _get(client, path) or {}
-    return [{**each, "apiVersion": api_version, "kind": kind} for each in values.mappings(found.get("items"))]
+    listing = _get(client, path) or {}
+    return [{**each, "apiVersion": api_version, "kind": kind} for each in values.mappings(listing.get("items"))]
 
 
 def _get(client: Client, path: str) -> dict[str, Any] | None:
@@ -58,7 +58,7 @@ def _get(client: Client, path: str) -> dict[str, Any] | None:
 def _source(plural: str, obj: dict[str, Any]) -> Source:
     metadata = {key: value for key, value in obj["metadata"].items() if key not in HIDDEN}
     namespace = f"{metadata['namespace']}/" if "namespace" in metadata else ""
-    shown = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": metadata}
-    shown |= {key: value for key, value in obj.items() if key not in (*shown, "status")}
-    text = yaml_writer.text(shown).encode()
+    manifest = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": metadata}
+    manifest |= {key: value for key, value in obj.items() if key not in (*manifest, "status")}
+    text = yaml_writer.text(manifest).encode()
     return Source(f"{namespace}{plural}/{metadata['name']}", text=text, size=len(text))

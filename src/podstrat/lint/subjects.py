@@ -141,8 +141,8 @@ def takes(rule: Object, group: str, resource: str, subresource: str, operation: 
         return False
     if not {group, "*"} & set(values.texts(rule.get("apiGroups"))):
         return False
-    for wanted in values.texts(rule.get("resources")):
-        name, _, part = wanted.partition("/")
+    for pattern in values.texts(rule.get("resources")):
+        name, _, part = pattern.partition("/")
         if name in (resource, "*") and part in (subresource, "*"):
             return True
     return False

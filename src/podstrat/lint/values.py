@@ -36,21 +36,21 @@ def labels(value: Any) -> dict[str, str]:
     return {key: each for key, each in mapping(value).items() if isinstance(each, str)}
 
 
-def selects(selector: Any, found: dict[str, str]) -> bool:
+def selects(selector: Any, pairs: dict[str, str]) -> bool:
     """Whether a label selector takes labels. An empty one takes all; what cannot be understood takes none."""
     selector = mapping(selector)
-    if any(found.get(key) != value for key, value in mapping(selector.get("matchLabels")).items()):
+    if any(pairs.get(key) != value for key, value in mapping(selector.get("matchLabels")).items()):
         return False
-    return all(_holds(each, found) for each in mappings(selector.get("matchExpressions")))
+    return all(_holds(each, pairs) for each in mappings(selector.get("matchExpressions")))
 
 
-def _holds(requirement: Object, found: dict[str, str]) -> bool:
+def _holds(requirement: Object, pairs: dict[str, str]) -> bool:
     key, values = text(requirement.get("key")), texts(requirement.get("values"))
     operator = requirement.get("operator")
     if operator == "In":
-        return found.get(key) in values
+        return pairs.get(key) in values
     if operator == "NotIn":
-        return found.get(key) not in values
+        return pairs.get(key) not in values
     if operator == "Exists":
-        return key in found
-    return operator == "DoesNotExist" and key not in found
+        return key in pairs
+    return operator == "DoesNotExist" and key not in pairs

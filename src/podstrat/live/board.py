@@ -60,10 +60,10 @@ class Board:
         until = time.monotonic() + seconds
         with self._news:
             while self._version <= version:
-                left = until - time.monotonic()
-                if left <= 0:
+                seconds_left = until - time.monotonic()
+                if seconds_left <= 0:
                     return None
-                self._news.wait(left)
+                self._news.wait(seconds_left)
             anew = version < self._forgotten or version == 0
             changed: dict[str, Any] = {}
             for key, (when, value) in reversed(self._entries.items()):

@@ -42,61 +42,61 @@ class Pod(NamedTuple):
     shown: Object
 
 
-def pod(found: Object) -> Pod:
-    meta, spec, status = found["metadata"], found.get("spec") or {}, found.get("status") or {}
+def pod(obj: Object) -> Pod:
+    meta, spec, status = obj["metadata"], obj.get("spec") or {}, obj.get("status") or {}
     key = f"{meta.get('namespace', '')}/{meta['name']}"
     devices = tuple(_devices(status, key))
     ready = any((each.get("type"), each.get("status")) == ("Ready", "True") for each in status.get("conditions") or ())
     node = spec.get("nodeName") or ""
-    shown = {
+    entry = {
         "namespace": meta.get("namespace", ""),
         "name": meta["name"],
         "uid": meta.get("uid", ""),
         "node": node,
-        "phase": view.phase(found),
+        "phase": view.phase(obj),
         "ready": ready,
         "generation": meta.get("generation"),
         "observed": status.get("observedGeneration"),
         "going": bool(meta.get("deletionTimestamp")),
         "devices": [[each.name, each.health, each.message] for each in devices],
     }
-    return Pod(key, node, status.get("phase") in ("Succeeded", "Failed"), devices, shown)
+    return Pod(key, node, status.get("phase") in ("Succeeded", "Failed"), devices, entry)
 
 
 def _devices(status: Object, pod: str) -> Iterator[Device]:
     """Upstream: ContainerStatus.allocatedResourcesStatus"""
-    seen: set[Device] = set()
+    devices: set[Device] = set()
     for container in (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())):
         for entry in container.get("allocatedResourcesStatus") or ():
             for each in entry.get("resources") or ():
                 device = _device(entry.get("name") or "", each, pod)
-                if device not in seen and len(seen) < MOST_DEVICES:
-                    seen.add(device)
+                if device not in devices and len(devices) < MOST_DEVICES:
+                    devices.add(device)
                     yield device
 
 
-def _device(entry: str, said: Object, pod: str) -> Device:
+def _device(entry: str, health: Object, pod: str) -> Device:
     """A claim's device is named driver/pool/device, or by a CDI id, vendor/class=name; a plugin's as the plugin names it."""
-    resource = said.get("resourceID") or ""
+    resource = health.get("resourceID") or ""
     group, name = entry, resource
     if entry.startswith(CLAIM):
         end = "=" if "=" in resource else "/"
         group, _, name = resource.rpartition(end)
-    return Device(group, name, said.get("health") or HEALTHY, _short(said.get("message")), (pod,))
+    return Device(group, name, health.get("health") or HEALTHY, _short(health.get("message")), (pod,))
 
 
 # ---- nodes -----------------------------------------------------------------------------------------
 
 
-def slice_devices(found: Object) -> tuple[str, tuple[Device, ...]]:
+def slice_devices(obj: Object) -> tuple[str, tuple[Device, ...]]:
     """The node of a ResourceSlice, and the devices that its driver offers there."""
-    spec = found.get("spec") or {}
+    spec = obj.get("spec") or {}
     group = f"{spec.get('driver', '')}/{(spec.get('pool') or {}).get('name', '')}"
     devices = tuple(Device(group, each.get("name") or "") for each in (spec.get("devices") or ())[:MOST_DEVICES])
     return spec.get("nodeName") or "", devices
 
 
-def node(name: str, found: Object | None, offered: Iterable[Device], pods: Iterable[Pod]) -> Object:
+def node(name: str, obj: Object | None, offered: Iterable[Device], pods: Iterable[Pod]) -> Object:
     """A node with its devices by group, each with the worst that a pod on it says."""
     devices: dict[tuple[str, str], Device] = {(each.group, each.name): each for each in offered}
     living = [each for each in pods if not each.over]
@@ -106,9 +106,9 @@ def node(name: str, found: Object | None, offered: Iterable[Device], pods: Itera
     groups: dict[str, list[Object]] = {}
     for device in sorted(devices.values(), key=_by_name)[:MOST_DEVICES]:
         groups.setdefault(device.group, []).append(device._asdict() | {"pods": list(device.pods)})
-    conditions = ((found or {}).get("status") or {}).get("conditions") or ()
+    conditions = ((obj or {}).get("status") or {}).get("conditions") or ()
     ready = next((each.get("status") for each in conditions if each.get("type") == "Ready"), "")
-    return {"name": name, "ready": ready, "known": found is not None, "groups": groups, "pods": len(living)}
+    return {"name": name, "ready": ready, "known": obj is not None, "groups": groups, "pods": len(living)}
 
 
 def _both(one: Device, other: Device) -> Device:
@@ -124,27 +124,27 @@ def _by_name(device: Device) -> tuple[str, int, str]:
 # ---- the timeline ----------------------------------------------------------------------------------
 
 
-def event(found: Object) -> Object:
+def event(obj: Object) -> Object:
     """An Event of v1."""
-    about = found.get("involvedObject") or {}
-    meta = found["metadata"]
-    series = found.get("series") or {}
-    time = series.get("lastObservedTime") or found.get("lastTimestamp") or found.get("eventTime") or meta.get("creationTimestamp")
+    about = obj.get("involvedObject") or {}
+    meta = obj["metadata"]
+    series = obj.get("series") or {}
+    time = series.get("lastObservedTime") or obj.get("lastTimestamp") or obj.get("eventTime") or meta.get("creationTimestamp")
     return {
         "time": time,
-        "type": found.get("type") or "",
-        "reason": found.get("reason") or "",
+        "type": obj.get("type") or "",
+        "reason": obj.get("reason") or "",
         "about": "/".join(filter(None, (about.get("kind"), about.get("namespace"), about.get("name")))),
-        "message": _short(found.get("message")),
-        "count": series.get("count") or found.get("count") or 1,
+        "message": _short(obj.get("message")),
+        "count": series.get("count") or obj.get("count") or 1,
     }
 
 
-def decision(found: Mapping[str, Any]) -> Object:
+def decision(record: Mapping[str, Any]) -> Object:
     """A decision as the embedded server tells it (apiserver/admission/decisions)."""
-    wanted = ("time", "webhook", "mutating", "operation", "resource", "namespace", "name", "user", "decision", "message")
-    made = {name: found.get(name) for name in (*wanted, "milliseconds", "dry_run")}
-    return made | {"message": _short(made["message"])}
+    names = ("time", "webhook", "mutating", "operation", "resource", "namespace", "name", "user", "decision", "message")
+    entry = {name: record.get(name) for name in (*names, "milliseconds", "dry_run")}
+    return entry | {"message": _short(entry["message"])}
 
 
 def _short(text: Any) -> str:

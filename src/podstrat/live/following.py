@@ -58,75 +58,75 @@ class Cluster:
         self._nodes: dict[str, Object] = {}
         self._known: dict[str, dict[str, Any]] = {"pods": self._pods, "slices": self._slices, "nodes": self._nodes}
 
-    def put(self, kind: str, found: Object) -> None:
+    def put(self, kind: str, obj: Object) -> None:
         """An object that is there, or has changed; not one too many."""
-        known = self._known.get(kind)
-        if known is not None and len(known) >= MOST and _key(found) not in known:
+        versions = self._known.get(kind)
+        if versions is not None and len(versions) >= MOST and _key(obj) not in versions:
             return
-        getattr(self, f"_put_{kind}")(found)
+        getattr(self, f"_put_{kind}")(obj)
 
-    def remove(self, kind: str, found: Object) -> None:
-        getattr(self, f"_remove_{kind}")(found)
+    def remove(self, kind: str, obj: Object) -> None:
+        getattr(self, f"_remove_{kind}")(obj)
 
-    def replace(self, kind: str, found: list[Object]) -> None:
+    def replace(self, kind: str, objects: list[Object]) -> None:
         """All objects of a kind: those that are not among them are gone."""
-        there = {_key(each) for each in found}
+        there = {_key(each) for each in objects}
         for key in [key for key in self._known.get(kind, ()) if key not in there]:
             namespace, _, name = key.rpartition("/")
             self.remove(kind, {"metadata": {"name": name, "namespace": namespace}})
-        for each in found:
+        for each in objects:
             self.put(kind, each)
 
     # ---- by kind ---------------------------------------------------------------------------------------
 
-    def _put_pods(self, found: Object) -> None:
-        made = entries.pod(found)
+    def _put_pods(self, obj: Object) -> None:
+        pod = entries.pod(obj)
         with self._lock:
-            before = self._pods.get(made.key)
-            self._pods[made.key] = made
-        self.board.put(f"pod/{made.key}", made.shown)
-        if before is None or (before.node, before.over, before.devices) != (made.node, made.over, made.devices):
-            self._redraw(made.node, before.node if before else "")
+            before = self._pods.get(pod.key)
+            self._pods[pod.key] = pod
+        self.board.put(f"pod/{pod.key}", pod.shown)
+        if before is None or (before.node, before.over, before.devices) != (pod.node, pod.over, pod.devices):
+            self._redraw(pod.node, before.node if before else "")
 
-    def _remove_pods(self, found: Object) -> None:
-        key = _key(found)
+    def _remove_pods(self, obj: Object) -> None:
+        key = _key(obj)
         with self._lock:
             before = self._pods.pop(key, None)
         self.board.remove(f"pod/{key}")
         if before is not None:
             self._redraw(before.node)
 
-    def _put_slices(self, found: Object) -> None:
+    def _put_slices(self, obj: Object) -> None:
         with self._lock:
-            before = self._slices.get(_key(found), ("", ()))
-            self._slices[_key(found)] = after = entries.slice_devices(found)
+            before = self._slices.get(_key(obj), ("", ()))
+            self._slices[_key(obj)] = after = entries.slice_devices(obj)
         if before != after:
             self._redraw(before[0], after[0])
 
-    def _remove_slices(self, found: Object) -> None:
+    def _remove_slices(self, obj: Object) -> None:
         with self._lock:
-            before = self._slices.pop(_key(found), ("", ()))
+            before = self._slices.pop(_key(obj), ("", ()))
         self._redraw(before[0])
 
-    def _put_nodes(self, found: Object) -> None:
-        name = found["metadata"]["name"]
+    def _put_nodes(self, obj: Object) -> None:
+        name = obj["metadata"]["name"]
         with self._lock:
-            self._nodes[_key(found)] = {"status": {"conditions": (found.get("status") or {}).get("conditions")}}
+            self._nodes[_key(obj)] = {"status": {"conditions": (obj.get("status") or {}).get("conditions")}}
         self._redraw(name)
 
-    def _remove_nodes(self, found: Object) -> None:
+    def _remove_nodes(self, obj: Object) -> None:
         with self._lock:
-            self._nodes.pop(_key(found), None)
-        self._redraw(found["metadata"]["name"])
+            self._nodes.pop(_key(obj), None)
+        self._redraw(obj["metadata"]["name"])
 
-    def _put_events(self, found: Object) -> None:
-        self._into_timeline("event", found["metadata"].get("uid") or _key(found), entries.event(found))
+    def _put_events(self, obj: Object) -> None:
+        self._into_timeline("event", obj["metadata"].get("uid") or _key(obj), entries.event(obj))
 
-    def _remove_events(self, found: Object) -> None:
+    def _remove_events(self, obj: Object) -> None:
         """Events expire; what has happened stays in the timeline."""
 
-    def decisions(self, found: list[Object], last: int) -> None:
-        for number, each in enumerate(found, last - len(found) + 1):
+    def decisions(self, records: list[Object], last: int) -> None:
+        for number, each in enumerate(records, last - len(records) + 1):
             self._into_timeline("decision", str(number), entries.decision(each))
 
     # ---- the board -------------------------------------------------------------------------------------
@@ -134,15 +134,15 @@ class Cluster:
     def _redraw(self, *names: str) -> None:
         for name in dict.fromkeys(filter(None, names)):
             with self._lock:
-                found = self._nodes.get(f"/{name}")
+                obj = self._nodes.get(f"/{name}")
                 pods = [each for each in self._pods.values() if each.node == name]
                 offered = [each for node, devices in self._slices.values() if node == name for each in devices]
-                made = entries.node(name, found, offered, pods)
+                entry = entries.node(name, obj, offered, pods)
                 # Put while the lock is held: two threads that redraw the same node may not do it in the other order.
-                if found is None and not pods and not offered:
+                if obj is None and not pods and not offered:
                     self.board.remove(f"node/{name}")
                 else:
-                    self.board.put(f"node/{name}", made)
+                    self.board.put(f"node/{name}", entry)
 
     def _into_timeline(self, kind: str, key: str, value: Object) -> None:
         self.board.put(f"{kind}/{key}", value)
@@ -154,8 +154,8 @@ class Cluster:
         self.board.put(f"source/{kind}", {"state": state, "message": message})
 
 
-def _key(found: Object) -> str:
-    return f"{found['metadata'].get('namespace') or ''}/{found['metadata']['name']}"
+def _key(obj: Object) -> str:
+    return f"{obj['metadata'].get('namespace') or ''}/{obj['metadata']['name']}"
 
 
 class Follower:
@@ -196,8 +196,8 @@ class Follower:
 
     def _follow(self, client: Client, resource: Resource) -> None:
         """Lists, then watches for as long as the server lets it."""
-        found, version = _listed(client, resource.path)
-        self._cluster.replace(resource.kind, found)
+        objects, version = _listed(client, resource.path)
+        self._cluster.replace(resource.kind, objects)
         self._cluster.source(resource.kind, LIVE)
         while not self.stopping.is_set():
             began = time.monotonic()
@@ -224,20 +224,20 @@ class Follower:
 
 def _listed(client: Client, path: str) -> tuple[list[Object], str]:
     """The objects of a resource, in pages, and the version that a watch begins with."""
-    found: list[Object] = []
+    objects: list[Object] = []
     more = ""
     while True:
         page = client.call("GET", f"{path}?{urlencode({'limit': PAGE, **({'continue': more} if more else {})})}")
-        found += page.get("items") or ()
+        objects += page.get("items") or ()
         more = page["metadata"].get("continue") or ""
-        if not more or len(found) >= MOST:
-            return found[:MOST], page["metadata"].get("resourceVersion") or ""
+        if not more or len(objects) >= MOST:
+            return objects[:MOST], page["metadata"].get("resourceVersion") or ""
 
 
 def _watched(client: Client, path: str, version: str) -> Iterator[Object]:
     """The events of a watch; StatusError for one that says so."""
-    asked = {"watch": "true", "resourceVersion": version, "timeoutSeconds": WATCH_SECONDS, "allowWatchBookmarks": "true"}
-    for event in client.watch(f"{path}?{urlencode(asked)}"):
+    query = {"watch": "true", "resourceVersion": version, "timeoutSeconds": WATCH_SECONDS, "allowWatchBookmarks": "true"}
+    for event in client.watch(f"{path}?{urlencode(query)}"):
         if event["type"] == "ERROR":
             status = event["object"]
             raise StatusError(status.get("code") or 500, status.get("message") or "the watch has failed")

@@ -45,12 +45,12 @@ def _heads(here: Cursor) -> Iterator[lsp.CompletionItem]:
 
 def _values(analysis: Analysis, here: Cursor, root: str, obj: object) -> Iterator[lsp.CompletionItem]:
     engine = analysis.evaluator.engine
-    known = fields.at(root, here.place, engine.context.types)
-    if known is None or known.field.shape != "value":
+    entry = fields.at(root, here.place, engine.context.types)
+    if entry is None or entry.field.shape != "value":
         return
-    if known.field.type == "bool":
+    if entry.field.type == "bool":
         yield from map(_value, ("true", "false"))
-    elif known.field.type == "string":
+    elif entry.field.type == "string":
         yield from map(_value, fields.allowed(engine, obj, here.place))
 
 

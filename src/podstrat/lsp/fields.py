@@ -40,28 +40,28 @@ def type_of(api_version: str, kind: str, table: Types) -> str:
 
 def at(root: str, place: Place, table: Types) -> Known | None:
     """The field at a place of an object of a type; None if there is no such field."""
-    holder, found = root, None
+    holder, entry = root, None
     for step in place:
-        if isinstance(step, int) or (found is not None and found.field.shape == "map" and not holder):
-            holder = found.field.type if found is not None else ""
+        if isinstance(step, int) or (entry is not None and entry.field.shape == "map" and not holder):
+            holder = entry.field.type if entry is not None else ""
             continue
         field = table.fields(holder).get(step) if holder in table else None
         if field is None:
-            return found._replace(holder="") if found is not None and found.field.shape == "map" else None
-        found = Known(field, holder)
+            return entry._replace(holder="") if entry is not None and entry.field.shape == "map" else None
+        entry = Known(field, holder)
         holder = field.type if field.shape == "value" else ""
-    return found
+    return entry
 
 
 def inside(root: str, place: Place, table: Types) -> dict[str, Field]:
     """The fields of the mapping at a place."""
     if not place:
         return table.fields(root) if root in table else {}
-    found = at(root, place, table)
-    if found is None or not found.holder or found.field.type not in table or found.field.shape == "map":
+    entry = at(root, place, table)
+    if entry is None or not entry.holder or entry.field.type not in table or entry.field.shape == "map":
         return {}
     is_item = isinstance(place[-1], int)
-    return table.fields(found.field.type) if found.field.shape == "value" or is_item else {}
+    return table.fields(entry.field.type) if entry.field.shape == "value" or is_item else {}
 
 
 def spelled(field: Field) -> str:
@@ -72,10 +72,10 @@ def spelled(field: Field) -> str:
     return {"list": f"list of {name}", "map": f"map of {name}"}.get(field.shape, name)
 
 
-def description(known: Known) -> str:
+def description(entry: Known) -> str:
     """The sentence of our own that kubectl explain shows; empty if there is none."""
-    schema = descriptions.described({"properties": {known.field.name: {}}}, known.holder)
-    return str(schema["properties"][known.field.name].get("description", ""))
+    schema = descriptions.described({"properties": {entry.field.name: {}}}, entry.holder)
+    return str(schema["properties"][entry.field.name].get("description", ""))
 
 
 def allowed(engine: Engine, obj: Any, place: Place) -> list[str]:
@@ -112,9 +112,9 @@ def _answer(engine: Engine, obj: Any, place: Place, value: Any) -> Any:
         return None
 
 
-def gate(known: Known, engine: Engine) -> str:
+def gate(entry: Known, engine: Engine) -> str:
     """The gate that guards a field, with its stage and state in the release; empty if none does."""
-    name = _guards().get((known.holder, known.field.name))
+    name = _guards().get((entry.holder, entry.field.name))
     stages = history.known(engine.version)
     if name is None or name not in stages:
         return ""
@@ -128,9 +128,9 @@ def _guards() -> dict[tuple[str, str], str]:
     return rows | {field: gate for gate, misfit in gated.MISFITS.items() for field in misfit.fields}
 
 
-def since(known: Known) -> str:
+def since(entry: Known) -> str:
     """The first release that has a field, of those that are known; empty if all have it."""
-    having = list(_releases_with(known.holder, known.field.name))
+    having = list(_releases_with(entry.holder, entry.field.name))
     return having[0] if having and having[0] != types.RELEASES[0] else ""
 
 

@@ -21,26 +21,26 @@ def of(analysis: Analysis, at: lsp.Position) -> lsp.Hover | None:
     engine = analysis.evaluator.engine
     place = here.place if here.on_value else (*here.place, here.key)
     root = fields.type_of(here.head.get("apiVersion", ""), here.head.get("kind", ""), engine.context.types)
-    known = fields.at(root, place, engine.context.types)
-    if known is None or not known.holder:
+    entry = fields.at(root, place, engine.context.types)
+    if entry is None or not entry.holder:
         return None
     obj = analysis.document(here.first, here.last, at.line)
-    text = "\n\n".join(_paragraphs(analysis, known, place, obj))
+    text = "\n\n".join(_paragraphs(analysis, entry, place, obj))
     return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text))
 
 
-def _paragraphs(analysis: Analysis, known: Known, place: places.Place, obj: object) -> Iterator[str]:
+def _paragraphs(analysis: Analysis, entry: Known, place: places.Place, obj: object) -> Iterator[str]:
     engine = analysis.evaluator.engine
-    yield f"**{places.text(place)}**: {fields.spelled(known.field)}"
-    if text := fields.description(known):
+    yield f"**{places.text(place)}**: {fields.spelled(entry.field)}"
+    if text := fields.description(entry):
         yield text
-    if known.field.type == "string" and known.field.shape == "value":
+    if entry.field.type == "string" and entry.field.shape == "value":
         if allowed := fields.allowed(engine, obj, place):
             yield "Allowed: " + ", ".join(f"`{value}`" for value in allowed)
     default = fields.default(engine, obj, place)
     if default is not None and not isinstance(default, (dict, list)):
         yield f"Default: `{json.dumps(default)}`"
-    if gate := fields.gate(known, engine):
+    if gate := fields.gate(entry, engine):
         yield f"Feature gate: {gate}"
-    if release := fields.since(known):
+    if release := fields.since(entry):
         yield f"Since Kubernetes {release}"

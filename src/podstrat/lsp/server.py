@@ -34,17 +34,17 @@ class Server(LanguageServer):
     def analysis(self, uri: str) -> Analysis:
         """The analysis of a file as it is now."""
         document = self.workspace.get_text_document(uri)
-        version, found = self._analyses.get(uri, (None, None))
-        if found is None or version != document.version or found.evaluator is not self.evaluator:
-            found = Analysis(to_fs_path(uri) or "", document.source, self.evaluator)
-            self._analyses[uri] = document.version, found
-        return found
+        version, analysis = self._analyses.get(uri, (None, None))
+        if analysis is None or version != document.version or analysis.evaluator is not self.evaluator:
+            analysis = Analysis(to_fs_path(uri) or "", document.source, self.evaluator)
+            self._analyses[uri] = document.version, analysis
+        return analysis
 
     def publish(self, uri: str) -> None:
-        found = self.analysis(uri)
-        shown = diagnostics.of(found.results, found.lines)
+        analysis = self.analysis(uri)
+        items = diagnostics.of(analysis.results, analysis.lines)
         version = self.workspace.get_text_document(uri).version
-        self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
+        self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, items, version))
 
     def publish_soon(self, uri: str) -> None:
         """After a pause; a keystroke within it starts the pause again."""
@@ -73,15 +73,15 @@ class Server(LanguageServer):
         workspace = self.client_capabilities.workspace
         if workspace is None or not workspace.configuration:
             return {}
-        wanted = lsp.ConfigurationParams([lsp.ConfigurationItem(section=settings.SECTION)])
-        (found,) = await self.workspace_configuration_async(wanted)
-        plain = settings.plain(found)
+        question = lsp.ConfigurationParams([lsp.ConfigurationItem(section=settings.SECTION)])
+        (values,) = await self.workspace_configuration_async(question)
+        plain = settings.plain(values)
         return plain if isinstance(plain, Mapping) else {}
 
-    def apply(self, wanted: Mapping[str, Any]) -> None:
+    def apply(self, values: Mapping[str, Any]) -> None:
         """Settings that describe no server are reported, and those before them stay."""
         try:
-            self.evaluator = settings.evaluator(wanted)
+            self.evaluator = settings.evaluator(values)
         except (exits.BadArguments, OSError) as error:
             self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, f"podstrat: {error}"))
 

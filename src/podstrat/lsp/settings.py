@@ -42,12 +42,12 @@ def evaluator(settings: Mapping[str, Any]) -> Evaluator:
     options.configured(args)
     if args.send is None:
         args.send = options.SENDING[0]
-    made = options.settings(args)
+    plan = options.settings(args)
     if options.has_admission(args):
         from podstrat.check import admission
 
-        made = admission.Plan(args, made, []).settings()
-    return Evaluator(made)
+        plan = admission.Plan(args, plan, []).settings()
+    return Evaluator(plan)
 
 
 def _words(settings: Mapping[str, Any]) -> list[str]:

@@ -26,10 +26,10 @@ NAME = "pod.yaml"
 # ---- the verdict -------------------------------------------------------------------------------------
 
 
-def check(asked: Any) -> dict[str, Any]:
+def check(question: Any) -> dict[str, Any]:
     """What `podstrat check` finds, with the part of the line to mark."""
-    source = _source(asked, "text")
-    evaluator = _chosen(asked).evaluator([source])
+    source = _source(question, "text")
+    evaluator = _chosen(question).evaluator([source])
     return _judged(source, pipeline.check(_piece(source), evaluator).results)
 
 
@@ -49,10 +49,10 @@ def _judged(source: Source, results: list[Result]) -> dict[str, Any]:
 def _result(result: Result, lines: list[str]) -> dict[str, Any]:
     if result.skipped:
         return skipped_dict(result) | {"title": result.title}
-    made = result_dict(result) | {"title": result.title}
-    made["errors"] = [_finding(each, lines) for each in result.errors]
-    made["warnings"] = [_finding(each, lines) for each in result.warnings]
-    return made
+    fields = result_dict(result) | {"title": result.title}
+    fields["errors"] = [_finding(each, lines) for each in result.errors]
+    fields["warnings"] = [_finding(each, lines) for each in result.warnings]
+    return fields
 
 
 def _finding(finding: Finding, lines: list[str]) -> dict[str, Any]:
@@ -65,50 +65,50 @@ def _finding(finding: Finding, lines: list[str]) -> dict[str, Any]:
 # ---- what is stored ----------------------------------------------------------------------------------
 
 
-def stored(asked: Any) -> dict[str, Any]:
+def stored(question: Any) -> dict[str, Any]:
     """What `podstrat explain` shows: each object as it would be stored, against the text."""
-    source = _source(asked, "text")
-    evaluator = _chosen(asked).evaluator([source], "raw", "Warn")  # unknown fields are part of what is shown
-    found = []
+    source = _source(question, "text")
+    evaluator = _chosen(question).evaluator([source], "raw", "Warn")  # unknown fields are part of what is shown
+    answers = []
     for each in _objects(source, MOST_OBJECTS):
-        chosen = selection.choose(each.object, frozenset(), ())
-        outcome = None if chosen.skip else evaluator.ask(each.object, chosen)
+        choice = selection.choose(each.object, frozenset(), ())
+        outcome = None if choice.skip else evaluator.ask(each.object, choice)
         title = each.title.partition(" ")[2]
         if outcome is None:
-            found.append({"title": title, "reason": chosen.skip or "; ".join(chosen.complaints)})
+            answers.append({"title": title, "reason": choice.skip or "; ".join(choice.complaints)})
         else:
-            found.append({"title": title, **_stored(each.object.value, outcome)})
-    return {"objects": found}
+            answers.append({"title": title, **_stored(each.object.value, outcome)})
+    return {"objects": answers}
 
 
-def _stored(sent: Any, outcome: Outcome) -> dict[str, Any]:
+def _stored(manifest: Any, outcome: Outcome) -> dict[str, Any]:
     admission = outcome.admission
-    made: dict[str, Any] = {"accepted": outcome.ok, "code": outcome.code, "warnings": list(outcome.warnings)}
+    fields: dict[str, Any] = {"accepted": outcome.ok, "code": outcome.code, "warnings": list(outcome.warnings)}
     if not outcome.ok and outcome.refusal is not None:
-        made["message"] = outcome.refusal.message
+        fields["message"] = outcome.refusal.message
     if admission is not None:
-        made["plugins"] = [{"plugin": step.plugin, "set": list(step.changes)} for step in admission.steps if step.changes]
-        made["refusedBy"] = admission.refused_by
-        made["unknown"] = list(dict.fromkeys(map(str, admission.hints)))
+        fields["plugins"] = [{"plugin": step.plugin, "set": list(step.changes)} for step in admission.steps if step.changes]
+        fields["refusedBy"] = admission.refused_by
+        fields["unknown"] = list(dict.fromkeys(map(str, admission.hints)))
     if outcome.pod is not None and outcome.ok:
-        notes, missing = explain.remarks(sent, outcome)
-        made["rows"] = rows.shown(rows.Compared(sent, explain.shown(outcome.pod, sent), missing, notes).rows())
-        made["atStoring"] = explain.AT_STORING
-    return made
+        notes, missing = explain.remarks(manifest, outcome)
+        fields["rows"] = rows.shown(rows.Compared(manifest, explain.shown(outcome.pod, manifest), missing, notes).rows())
+        fields["atStoring"] = explain.AT_STORING
+    return fields
 
 
 # ---- releases ----------------------------------------------------------------------------------------
 
 
-def releases(asked: Any) -> dict[str, Any]:
+def releases(question: Any) -> dict[str, Any]:
     """What `podstrat matrix` says: every release and, if that is asked, the gates that make a difference in it."""
-    source, with_gates = _source(asked, "text"), asked.get("gates") is True
-    found = []
+    source, with_gates = _source(question, "text"), question.get("gates") is True
+    answers = []
     for each in _objects(source, MOST_IN_MATRIX if with_gates else MOST_OBJECTS):
-        chosen = selection.choose(each.object, frozenset(), ())
-        if chosen.kind and not chosen.complaints:
-            found.append(matrix.Matrix(each, list(options.RELEASES), Settings(), with_gates).as_dict())
-    return {"objects": found}
+        choice = selection.choose(each.object, frozenset(), ())
+        if choice.kind and not choice.complaints:
+            answers.append(matrix.Matrix(each, list(options.RELEASES), Settings(), with_gates).as_dict())
+    return {"objects": answers}
 
 
 # ---- updates -----------------------------------------------------------------------------------------
@@ -127,21 +127,21 @@ class _Watched(updates.UpdateEvaluator):
         return outcome
 
 
-def update(asked: Any) -> dict[str, Any]:
+def update(question: Any) -> dict[str, Any]:
     """What `podstrat diff` says: whether the update is allowed, what becomes of the generation, and what is stored then."""
-    source, before = _source(asked, "text"), _source(asked, "old", f"old {NAME}")
-    chosen = _chosen(asked)
-    judging = chosen.settings("raw")
-    if chosen.plugins != settings.NONE or chosen.pod_security:
-        judging = chosen.admitted(judging, [before, source])
-    evaluator = _Watched(judging, updates.by_key([before]), before.name, "", _how(asked))
+    source, before = _source(question, "text"), _source(question, "old", f"old {NAME}")
+    choice = _chosen(question)
+    judging = choice.settings("raw")
+    if choice.plugins != settings.NONE or choice.pod_security:
+        judging = choice.admitted(judging, [before, source])
+    evaluator = _Watched(judging, updates.by_key([before]), before.name, "", _how(question))
     results = pipeline.check(_piece(source), evaluator).results
-    made = _judged(source, results)
-    judged = [each for each, result in zip(made["objects"], results, strict=True) if (result.update or {}).get("how")]
+    answer = _judged(source, results)
+    judged = [each for each, result in zip(answer["objects"], results, strict=True) if (result.update or {}).get("how")]
     for each, (stored, outcome) in zip(judged, evaluator.seen, strict=False):
         if outcome.ok and outcome.pod is not None:
             each["rows"] = rows.shown(rows.Compared(_plain(stored), _plain(outcome.pod)).rows())
-    return made
+    return answer
 
 
 def _plain(obj: dict[str, Any]) -> dict[str, Any]:
@@ -153,8 +153,8 @@ def _plain(obj: dict[str, Any]) -> dict[str, Any]:
     return {**obj, "metadata": {key: value for key, value in obj["metadata"].items() if key not in hidden}}
 
 
-def _how(asked: Mapping[str, Any]) -> str:
-    how = asked.get("how", "auto")
+def _how(question: Mapping[str, Any]) -> str:
+    how = question.get("how", "auto")
     if how not in ("auto", "apply", "replace"):
         raise exits.BadArguments("how must be auto, apply or replace")
     return str(how)
@@ -167,21 +167,21 @@ def offered(_: Any) -> dict[str, Any]:
     return settings.offered()
 
 
-def _chosen(asked: Mapping[str, Any]) -> settings.Chosen:
-    return settings.chosen(asked.get("settings") or {})
+def _chosen(question: Mapping[str, Any]) -> settings.Chosen:
+    return settings.chosen(question.get("settings") or {})
 
 
-def _source(asked: Any, field: str, name: str = NAME) -> Source:
+def _source(question: Any, field: str, name: str = NAME) -> Source:
     """A text of the question, as a file of the name that it was dropped with."""
-    text = asked.get(field) if isinstance(asked, Mapping) else None
+    text = question.get(field) if isinstance(question, Mapping) else None
     if not isinstance(text, str):
         raise exits.BadArguments(f"{field} must be a string")
     data = text.encode(errors="replace")
     if len(data) > LARGEST_TEXT:
         raise exits.BadArguments(f"the text is larger than {LARGEST_TEXT >> 10} KiB: use podstrat check")
-    said = asked.get("name")
-    if field == "text" and isinstance(said, str) and said:
-        name = os.path.basename(said.replace("\\", "/"))[:255] or name
+    name_of_file = question.get("name")
+    if field == "text" and isinstance(name_of_file, str) and name_of_file:
+        name = os.path.basename(name_of_file.replace("\\", "/"))[:255] or name
     return Source(name, size=len(data), text=data)
 
 

@@ -138,5 +138,5 @@ def shown(rows: Iterator[Row]) -> list[list[str]]:
     """For the page: at most MOST rows, each as a list."""
     from itertools import islice
 
-    made = [[row.sign, row.text, row.note] if row.note else [row.sign, row.text] for row in islice(rows, MOST)]
-    return [*made, [STAYS, "…"]] if len(made) == MOST else made
+    lines = [[row.sign, row.text, row.note] if row.note else [row.sign, row.text] for row in islice(rows, MOST)]
+    return [*lines, [STAYS, "…"]] if len(lines) == MOST else lines

@@ -47,18 +47,18 @@ class Chosen(NamedTuple):
 
 
 @lru_cache(KEPT)
-def _kept(chosen: Chosen, send: str, validation: str) -> Evaluator:
-    return Evaluator(chosen.settings(send, validation))
+def _kept(choice: Chosen, send: str, validation: str) -> Evaluator:
+    return Evaluator(choice.settings(send, validation))
 
 
-def chosen(said: Any) -> Chosen:
+def chosen(question: Any) -> Chosen:
     """BadArguments, in the words of the command line, for what no server would start with."""
     from podstrat.strategy.gates import history
 
-    if not isinstance(said, Mapping):
+    if not isinstance(question, Mapping):
         raise exits.BadArguments("settings must be an object")
-    release = _text(said, "release", options.RELEASES[-1])
-    gates = said.get("gates") or {}
+    release = _text(question, "release", options.RELEASES[-1])
+    gates = question.get("gates") or {}
     if not isinstance(gates, Mapping) or len(gates) > MOST_GATES or not all(isinstance(each, bool) for each in gates.values()):
         raise exits.BadArguments(f"gates must be at most {MOST_GATES} names with true or false")
     try:
@@ -66,27 +66,27 @@ def chosen(said: Any) -> Chosen:
         history.enabled((major, minor), dict(gates))
     except history.GateError as error:
         raise exits.BadArguments(str(error)) from None
-    level = _text(said, "podSecurity", "")
+    level = _text(question, "podSecurity", "")
     if level not in LEVELS:
         raise exits.BadArguments(f"podSecurity must be one of {', '.join(LEVELS[1:])}")
-    return Chosen(f"{major}.{minor}", tuple(sorted(gates.items())), _plugins(said.get("plugins"), (major, minor)), level)
+    return Chosen(f"{major}.{minor}", tuple(sorted(gates.items())), _plugins(question.get("plugins"), (major, minor)), level)
 
 
-def _plugins(said: Any, release: tuple[int, int]) -> str:
+def _plugins(value: Any, release: tuple[int, int]) -> str:
     from podstrat.strategy.admission import plugins
 
-    if said in (None, NONE, DEFAULT):
-        return said or NONE
-    known = [row.name for row in plugins.known(release)]
-    if not isinstance(said, list) or not all(isinstance(name, str) for name in said):
+    if value in (None, NONE, DEFAULT):
+        return value or NONE
+    names = [row.name for row in plugins.known(release)]
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise exits.BadArguments(f"plugins must be {NONE}, {DEFAULT} or a list of names")
-    if unknown := [name for name in said if name not in known]:
-        raise exits.BadArguments(f"no admission plugin {unknown[0]} in {release[0]}.{release[1]} (one of: {', '.join(known)})")
-    return ",".join(dict.fromkeys(said)) or NONE
+    if unknown := [name for name in value if name not in names]:
+        raise exits.BadArguments(f"no admission plugin {unknown[0]} in {release[0]}.{release[1]} (one of: {', '.join(names)})")
+    return ",".join(dict.fromkeys(value)) or NONE
 
 
-def _text(said: Mapping[str, Any], name: str, default: str) -> str:
-    value = said.get(name, default)
+def _text(question: Mapping[str, Any], name: str, default: str) -> str:
+    value = question.get(name, default)
     if not isinstance(value, str):
         raise exits.BadArguments(f"{name} must be a string")
     return value

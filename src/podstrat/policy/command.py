@@ -76,14 +76,14 @@ def _cost(args: argparse.Namespace) -> int:
     from podstrat.policy import cost
 
     try:
-        found = list(cost.estimates(inputs.sources(inputs.Wanted(args.paths))))
+        estimates = list(cost.estimates(inputs.sources(inputs.Wanted(args.paths))))
     except (goyaml.YamlError, cel.MissingLibrary) as error:
         raise exits.BadArguments(str(error)) from None
-    if not found:
+    if not estimates:
         raise exits.BadArguments("no ValidatingAdmissionPolicy or MutatingAdmissionPolicy found")
     command.prepare(sys.stdout)
     if args.output == "json":
-        print(printable.dumps(cost.report(found), indent=2))
+        print(printable.dumps(cost.report(estimates), indent=2))
     else:
-        sys.stdout.writelines(cost.table(found))
-    return exits.INVALID if any(each.error for each in found) else exits.OK
+        sys.stdout.writelines(cost.table(estimates))
+    return exits.INVALID if any(each.error for each in estimates) else exits.OK

@@ -45,11 +45,11 @@ class Estimate(NamedTuple):
         return self.error.partition("\n")[0] if self.error else growth.text(self.growth)
 
     def as_dict(self) -> dict[str, Any]:
-        made: dict[str, Any] = {name: getattr(self, name) for name in ("file", "line", "column", "kind", "policy", "field")}
+        fields: dict[str, Any] = {name: getattr(self, name) for name in ("file", "line", "column", "kind", "policy", "field")}
         if self.error:
-            return made | {"error": self.error}
+            return fields | {"error": self.error}
         degree = max(map(len, self.growth), default=0)
-        return made | {"degree": degree, "terms": sorted(list(term) for term in self.growth if term), "estimate": self.text}
+        return fields | {"degree": degree, "terms": sorted(list(term) for term in self.growth if term), "estimate": self.text}
 
 
 def estimates(sources: Iterable[inputs.Source]) -> Iterator[Estimate]:
@@ -92,33 +92,33 @@ class _Policy:
             root = self._root(text, use)
         except cel.CompileError as error:
             return about._replace(error=str(error))
-        found = about._replace(growth=growth.estimate(root, self._values))
+        estimate = about._replace(growth=growth.estimate(root, self._values))
         if variable:
             self._values[variable] = growth.value(root, self._values)
-        return found
+        return estimate
 
     def _root(self, text: str, use: Use) -> Node:
-        known = policies.types_of(self._variables, self._params)
-        return expressions.compiled(text.strip(), use, self._params, known).tree.root
+        types = policies.types_of(self._variables, self._params)
+        return expressions.compiled(text.strip(), use, self._params, types).tree.root
 
     def _items(self, key: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        found = self._spec.get(key)
-        return ((i, item) for i, item in enumerate(found if isinstance(found, list) else ()) if isinstance(item, dict))
+        items = self._spec.get(key)
+        return ((i, item) for i, item in enumerate(items if isinstance(items, list) else ()) if isinstance(item, dict))
 
 
 # ---- the report ----------------------------------------------------------------------------------------
 
 
-def table(found: Iterable[Estimate]) -> Iterator[str]:
+def table(rows: Iterable[Estimate]) -> Iterator[str]:
     """The estimates as text: a heading for each policy, a line for each expression."""
     yield "Estimates of how the work grows with the lengths of lists and maps:\n"
     heading = None
-    for each in found:
+    for each in rows:
         if heading != (heading := (each.file, each.kind, each.policy)):
             yield f"{each.kind}/{each.policy} ({each.file})\n"
         yield f"  {each.line}:{each.column} {each.field}: {each.text}\n"
 
 
-def report(found: Iterable[Estimate]) -> dict[str, Any]:
+def report(rows: Iterable[Estimate]) -> dict[str, Any]:
     """The estimates as JSON."""
-    return {"apiVersion": "podstrat.dev/v1", "kind": "PolicyCost", "estimates": [each.as_dict() for each in found]}
+    return {"apiVersion": "podstrat.dev/v1", "kind": "PolicyCost", "estimates": [each.as_dict() for each in rows]}

@@ -23,5 +23,5 @@ class BadTest(Exception):
 def at(document: Document, place: Place, text: str, key: bool = False) -> BadTest:
     """The error of a place in a document: ``a.yaml:3:5: requests[0].expect: …``."""
     line, column = places.mark(document, (), place, key)
-    shown = f"{places.text(place)}: " if place else ""
-    return BadTest(f"{document.name}:{line}:{column}", f"{shown}{text}")
+    prefix = f"{places.text(place)}: " if place else ""
+    return BadTest(f"{document.name}:{line}:{column}", f"{prefix}{text}")

@@ -28,9 +28,9 @@ class Policies:
     ValueError for a policy that the server would refuse.
     """
 
-    def __init__(self, *given: str | os.PathLike[str] | Object, version: str = "1.37") -> None:
+    def __init__(self, *sources: str | os.PathLike[str] | Object, version: str = "1.37") -> None:
         self._base = Engine(version)
-        self._objects = [obj for each in given for obj in self._loaded(each)]
+        self._objects = [obj for each in sources for obj in self._loaded(each)]
         self._engines: dict[str, Engine] = {}
 
     def create(self, obj: Object, *, user: User = ADMIN) -> Verdict:
@@ -45,15 +45,15 @@ class Policies:
         """The verdict on the deletion of an object."""
         return self._verdict(Asked("delete", _kind(old), old=old, user=user))
 
-    def _verdict(self, asked: Asked) -> Verdict:
-        namespace = asked.namespace
+    def _verdict(self, write: Asked) -> Verdict:
+        namespace = write.namespace
         if namespace not in self._engines:
             self._engines[namespace] = verdict.engine(self._base, self._objects, [namespace])
-        return verdict.of(asked, self._engines[namespace])
+        return verdict.of(write, self._engines[namespace])
 
-    def _loaded(self, given: str | os.PathLike[str] | Object) -> Iterator[Object]:
-        found = [("", given)] if isinstance(given, dict) else list(_read(os.fspath(given)))
-        for where, obj in found:
+    def _loaded(self, source: str | os.PathLike[str] | Object) -> Iterator[Object]:
+        objects = [("", source)] if isinstance(source, dict) else list(_read(os.fspath(source)))
+        for where, obj in objects:
             if (outcome := verdict.refusal(obj, self._base)) is not None:
                 raise ValueError(f"{where}{outcome.status()['message']}")
             yield obj

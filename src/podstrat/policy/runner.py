@@ -47,8 +47,8 @@ def results(sources: Iterable[inputs.Source], engine: Engine, summary: Summary) 
             summary.unread.append(Unread(source.name, error.strerror or str(error)))
 
 
-def _counted(found: Iterable[Result], summary: Summary) -> Iterator[Result]:
-    for result in found:
+def _counted(case_results: Iterable[Result], summary: Summary) -> Iterator[Result]:
+    for result in case_results:
         summary.add(result)
         yield result
 
@@ -105,8 +105,8 @@ def _refused(placed: Placed, engine: Engine) -> Result | None:
     message = outcome.status()["message"]
     name = str(value["metadata"].get("name", ""))
     whole = (Finding("BadRequest", "", None, message, message, line, column),)
-    found = tuple(_field(error, document, at) for error in outcome.errors)
-    return Result(document.name, document.index, value["kind"], name, line, outcome.code, message, found or whole)
+    findings = tuple(_field(error, document, at) for error in outcome.errors)
+    return Result(document.name, document.index, value["kind"], name, line, outcome.code, message, findings or whole)
 
 
 def _field(error: Any, document: Document, at: Place) -> Finding:
@@ -123,8 +123,8 @@ def _about(suite: Suite, case: Case) -> Result:
     return Result(suite.document.name, suite.document.index, testfile.KIND, name, line, api_version=testfile.API_VERSION)
 
 
-def _result(suite: Suite, case: Case, found: Verdict) -> Result:
-    failures = [_failure(suite, case, place, text) for place, text in _mismatches(case, found)]
+def _result(suite: Suite, case: Case, answer: Verdict) -> Result:
+    failures = [_failure(suite, case, place, text) for place, text in _mismatches(case, answer)]
     return _about(suite, case)._replace(errors=tuple(failures), message=failures[0].message if failures else "")
 
 
@@ -133,21 +133,21 @@ def _failure(suite: Suite, case: Case, place: Place, text: str) -> Finding:
     return Finding("PolicyTest", places.text((*case.at, *place)), None, text, f"{suite.name}: {case.name}: {text}", line, column)
 
 
-def _mismatches(case: Case, found: Verdict) -> Iterator[tuple[Place, str]]:
+def _mismatches(case: Case, answer: Verdict) -> Iterator[tuple[Place, str]]:
     """What is not as expected: the field of the request that says so, and a message."""
-    said = "; ".join(found.messages)
-    if found.name != case.expect:
-        yield ("expect",), f"expected {case.expect}, got {found.name}{': ' if said else ''}{said}"
+    messages = "; ".join(answer.messages)
+    if answer.name != case.expect:
+        yield ("expect",), f"expected {case.expect}, got {answer.name}{': ' if messages else ''}{messages}"
         return
-    if case.message is not None and not found.says(case.message):
-        yield ("message",), f"expected the message {case.message!r}, got {said!r}"
-    if case.contains is not None and not any(case.contains in message for message in found.messages):
-        yield ("messageContains",), f"expected a message with {case.contains!r}, got {said!r}"
-    for path, wanted in case.fields.items():
-        place = places.parse(path, found.object)
-        value = places.at(place, found.object) if places.found(place, found.object) == place else None
-        if value != wanted:
-            yield ("fields", path), f"expected {path} to be {_shown(wanted)}, got {_shown(value)}"
+    if case.message is not None and not answer.says(case.message):
+        yield ("message",), f"expected the message {case.message!r}, got {messages!r}"
+    if case.contains is not None and not any(case.contains in message for message in answer.messages):
+        yield ("messageContains",), f"expected a message with {case.contains!r}, got {messages!r}"
+    for path, expected in case.fields.items():
+        place = places.parse(path, answer.object)
+        value = places.at(place, answer.object) if places.found(place, answer.object) == place else None
+        if value != expected:
+            yield ("fields", path), f"expected {path} to be {_shown(expected)}, got {_shown(value)}"
 
 
 def _shown(value: Any) -> str:

@@ -104,10 +104,10 @@ class _Reader:
         return Suite(str(name), self._document, policies, tuple(self._objects("world")), cases)
 
     def _case(self, at: Place) -> Case:
-        given = self._value(at)
-        if not isinstance(given, dict):
+        value = self._value(at)
+        if not isinstance(value, dict):
             raise self._bad(at, "expected a request")
-        self._keys(at, given, REQUEST)
+        self._keys(at, value, REQUEST)
         obj, old = self._object((*at, "object")), self._object((*at, "oldObject"))
         operation = self._choice((*at, "operation"), tuple(OPERATIONS), "UPDATE" if obj and old else "CREATE")
         if (obj is None) != (operation == "DELETE") or (old is None) != (operation == "CREATE"):
@@ -131,14 +131,14 @@ class _Reader:
         return kind
 
     def _user(self, at: Place) -> User:
-        given = self._value(at)
-        if given is None:
+        value = self._value(at)
+        if value is None:
             return ADMIN
-        if isinstance(given, str):
-            return User(given, ("system:authenticated",))
-        if not isinstance(given, dict):
+        if isinstance(value, str):
+            return User(value, ("system:authenticated",))
+        if not isinstance(value, dict):
             raise self._bad(at, "expected a name, or name and groups")
-        self._keys(at, given, ("name", "groups"))
+        self._keys(at, value, ("name", "groups"))
         groups = self._typed(at, "groups", list) or ()
         return User(self._typed(at, "name", str) or "", tuple(map(str, groups)))
 
@@ -146,27 +146,27 @@ class _Reader:
 
     def _object(self, at: Place) -> Object | None:
         """The one object of a place, given as such or by the name of its file."""
-        given = self._value(at)
-        if given is None:
+        value = self._value(at)
+        if value is None:
             return None
-        found = list(self._placed(at, given))
-        if len(found) != 1:
-            raise self._bad(at, f"{given}: expected one object, not {len(found)}")
-        return found[0].value
+        objects = list(self._placed(at, value))
+        if len(objects) != 1:
+            raise self._bad(at, f"{value}: expected one object, not {len(objects)}")
+        return objects[0].value
 
     def _objects(self, key: str) -> Iterator[Placed]:
         """The objects of a list of objects and files."""
-        for i, given in enumerate(self._typed((), key, list) or ()):
-            yield from self._placed((key, i), given)
+        for i, value in enumerate(self._typed((), key, list) or ()):
+            yield from self._placed((key, i), value)
 
-    def _placed(self, at: Place, given: Any) -> Iterator[Placed]:
-        if isinstance(given, str):
-            for document in self._documents(at, given):
+    def _placed(self, at: Place, value: Any) -> Iterator[Placed]:
+        if isinstance(value, str):
+            for document in self._documents(at, value):
                 for each in manifest.of(document.value):
                     if each.value is not None and each.said("kind") != KIND:
                         yield _checked(Placed(each.value, document, each.at))
         else:
-            yield _checked(Placed(given, self._document, at))
+            yield _checked(Placed(value, self._document, at))
 
     def _documents(self, at: Place, name: str) -> Iterator[Document]:
         path = os.path.join(self._directory, name)
@@ -185,10 +185,10 @@ class _Reader:
             value = value.get(step) if isinstance(value, dict) else value[step]
         return value
 
-    def _typed(self, at: Place, key: str, wanted: type) -> Any:
+    def _typed(self, at: Place, key: str, expected: type) -> Any:
         value = self._value((*at, key))
-        if value is not None and not isinstance(value, wanted):
-            raise self._bad((*at, key), f"expected {_NAMES[wanted]}")
+        if value is not None and not isinstance(value, expected):
+            raise self._bad((*at, key), f"expected {_NAMES[expected]}")
         return value
 
     def _choice(self, at: Place, choices: tuple[str, ...], default: str) -> str:
@@ -197,10 +197,10 @@ class _Reader:
             raise self._bad(at, f"expected one of: {', '.join(choices)}")
         return str(value)
 
-    def _keys(self, at: Place, given: Object, known: tuple[str, ...]) -> None:
-        for key in given:
-            if key not in known:
-                raise errors.at(self._document, (*at, key), f"unknown field (one of: {', '.join(known)})", key=True)
+    def _keys(self, at: Place, value: Object, allowed: tuple[str, ...]) -> None:
+        for key in value:
+            if key not in allowed:
+                raise errors.at(self._document, (*at, key), f"unknown field (one of: {', '.join(allowed)})", key=True)
 
     def _bad(self, at: Place, text: str) -> errors.BadTest:
         return errors.at(self._document, at, text)

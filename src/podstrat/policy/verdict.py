@@ -73,9 +73,9 @@ def engine(base: Engine, objects: Iterable[Object], namespaces: Iterable[str]) -
 
     A namespace that is named and is not among the objects exists nevertheless.
     """
-    known = frozenset(row.name for row in plugins.known(base.context.version))
+    names = frozenset(row.name for row in plugins.known(base.context.version))
     world = World([*map(_namespace, sorted(set(namespaces) - {""})), *objects], complete="*")
-    return base.admitting(Admission(world, Settings(disable=known - POLICIES)))
+    return base.admitting(Admission(world, Settings(disable=names - POLICIES)))
 
 
 def _namespace(name: str) -> Object:
@@ -92,30 +92,30 @@ def refusal(obj: Object, engine: Engine) -> Outcome | None:
     return None if outcome.ok else outcome
 
 
-def of(asked: Asked, engine: Engine) -> Verdict:
+def of(write: Asked, engine: Engine) -> Verdict:
     """What the policies of an engine make of a write."""
-    old, new = _versioned(asked)
+    old, new = _versioned(write)
     try:
-        stored = None if old is None else engine.stored(old, asked.kind.resource)
+        stored = None if old is None else engine.stored(old, write.kind.resource)
     except ApiError as error:
         return Verdict(INVALID, (f"oldObject: {error.message}",))
     request = Request(
-        asked.verb,
-        asked.subresource,
+        write.verb,
+        write.subresource,
         new,
         name="" if old is None else old["metadata"].get("name", ""),
-        namespace=asked.namespace,
-        user=asked.user,
-        resource=asked.kind.resource,
-        ranges=OFFLINE if asked.kind.strategy.begin is not None else None,
+        namespace=write.namespace,
+        user=write.user,
+        resource=write.kind.resource,
+        ranges=OFFLINE if write.kind.strategy.begin is not None else None,
         options={"fieldValidation": "Strict"} if new is not None else {},
     )
     return _verdict(engine.judge(request, stored))
 
 
-def _versioned(asked: Asked) -> tuple[Object | None, Object | None]:
+def _versioned(write: Asked) -> tuple[Object | None, Object | None]:
     """Old and new object; an update of an object without a resourceVersion is one of the version that is stored."""
-    old, new = asked.old, asked.object
+    old, new = write.old, write.object
     if old is None or new is None or "resourceVersion" in old["metadata"]:
         return old, new
     version = {"resourceVersion": "1"}

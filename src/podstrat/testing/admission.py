@@ -70,10 +70,10 @@ class Admitted:
     @property
     def patches(self) -> dict[str, list[Any]]:
         """The operations that each webhook wanted, of both rounds."""
-        found: dict[str, list[Any]] = {}
+        patches: dict[str, list[Any]] = {}
         for call in self.calls:
-            found.setdefault(call.webhook, []).extend(call.patch)
-        return found
+            patches.setdefault(call.webhook, []).extend(call.patch)
+        return patches
 
     @property
     def changes(self) -> list[Any]:
@@ -176,22 +176,24 @@ class _Recorded(Admission):
         return self.last
 
 
-def _told(sent: Object, reply: Reply, chain: Chain | None) -> Admitted:
+def _told(body: Object, reply: Reply, chain: Chain | None) -> Admitted:
     calls, annotations = ((), {}) if chain is None else (tuple(chain.calls), dict(chain.annotations))
-    return Admitted(reply.code, reply.body or {}, reply.warnings, calls, annotations, sent)
+    return Admitted(reply.code, reply.body or {}, reply.warnings, calls, annotations, body)
 
 
 # ---- configurations --------------------------------------------------------------------------------
 
 
 def _configuration(webhook: str | Object, number: int, ca: Pem | None) -> Object:
-    given: Object = {"url": webhook} if isinstance(webhook, str) else dict(webhook)
-    if "webhooks" in given:
-        return {**given, "webhooks": [_with_bundle(each, ca) for each in given["webhooks"]]}
-    kind = VALIDATING if given.pop("validating", False) else MUTATING
-    client = {key: given.pop(key) for key in ("url", "service") if key in given} or given.pop("clientConfig", {})
-    own = given.pop("ca", None)
-    whole = {"name": f"webhook-{number}", **DEFAULTS, **given, "clientConfig": client}
+    client_config: Object = {"url": webhook} if isinstance(webhook, str) else dict(webhook)
+    if "webhooks" in client_config:
+        return {**client_config, "webhooks": [_with_bundle(each, ca) for each in client_config["webhooks"]]}
+    kind = VALIDATING if client_config.pop("validating", False) else MUTATING
+    client = {key: client_config.pop(key) for key in ("url", "service") if key in client_config} or client_config.pop(
+        "clientConfig", {}
+    )
+    own = client_config.pop("ca", None)
+    whole = {"name": f"webhook-{number}", **DEFAULTS, **client_config, "clientConfig": client}
     return {
         "apiVersion": f"{REGISTRATION}/v1",
         "kind": kind.kind,
@@ -227,7 +229,7 @@ def tls(folder: Path, *names: str) -> Tls:
     now = datetime.now(UTC)
     authority = Authority.new("podstrat tests", now)
     leaf = authority.server(["127.0.0.1", "localhost", "::1", *names], now)
-    made = Tls(folder / "tls.crt", folder / "tls.key", folder / "ca.crt")
-    for path, text in zip(made, (leaf.certificate, leaf.key, authority.certificate), strict=True):
+    paths = Tls(folder / "tls.crt", folder / "tls.key", folder / "ca.crt")
+    for path, text in zip(paths, (leaf.certificate, leaf.key, authority.certificate), strict=True):
         files.write(path, text, 0o600)
-    return made
+    return paths

@@ -67,10 +67,10 @@ def _establish(calls: Client, definition: Object) -> Object:
         raise NotDefined(answer["message"])
     deadline = time.monotonic() + PATIENCE
     while True:
-        found: Object = calls.call("GET", f"{DEFINITIONS}/{name}")
-        conditions = {each["type"]: each for each in (found.get("status") or {}).get("conditions") or ()}
+        current: Object = calls.call("GET", f"{DEFINITIONS}/{name}")
+        conditions = {each["type"]: each for each in (current.get("status") or {}).get("conditions") or ()}
         if conditions.get("Established", {}).get("status") == "True":
-            return found
+            return current
         refused = conditions.get("NamesAccepted", {})
         if refused.get("status") == "False" or time.monotonic() > deadline:
             raise NotDefined(f"{name} is not established: {refused.get('message', 'no condition says why')}")

@@ -94,12 +94,12 @@ class Server:
 def without_admission(arguments: Sequence[str] = ()) -> tuple[str, ...]:
     """The flags of `podstrat serve` that leave objects as their strategies do, but for plugins that ``arguments`` enable."""
     release = _values(arguments, "--kubernetes-version")
-    wanted = {name.strip() for text in _values(arguments, "--enable-admission-plugins") for name in text.split(",")}
+    enabled = {name.strip() for text in _values(arguments, "--enable-admission-plugins") for name in text.split(",")}
     try:
         names = plugins.beyond(history.parse_version(release[-1] if release else "1.37"))
     except history.GateError:
         names = frozenset()  # the server says what is wrong with it
-    return f"--disable-admission-plugins={','.join(sorted(names - wanted))}", "--controllers=namespace"
+    return f"--disable-admission-plugins={','.join(sorted(names - enabled))}", "--controllers=namespace"
 
 
 def _values(arguments: Sequence[str], flag: str) -> list[str]:

@@ -40,11 +40,11 @@ class Api:
         return self._send("GET", path)
 
     def items(self, path: str) -> list[Object]:
-        found: list[Object] = self.get(path)["items"]
-        return found
+        items: list[Object] = self.get(path)["items"]
+        return items
 
-    def create(self, path: str, made: Object) -> Object:
-        return self._send("POST", path, made)
+    def create(self, path: str, obj: Object) -> Object:
+        return self._send("POST", path, obj)
 
     def patch(self, path: str, change: Any, kind: str = STRATEGIC) -> Object:
         return self._send("PATCH", path, change, kind)
@@ -54,12 +54,12 @@ class Api:
 
     def _send(self, method: str, path: str, body: Any = None, kind: str = JSON) -> Object:
         try:
-            found: Object = self._client.call(method, path, body, kind)
+            answer: Object = self._client.call(method, path, body, kind)
         except Unavailable as error:
             raise UpError(f"API server: {error}") from error
         except StatusError as error:
             raise Refused(error.code, error.message) from None
-        return found
+        return answer
 
     def close(self) -> None:
         self._client.close()

@@ -83,13 +83,13 @@ def _settings(args: argparse.Namespace) -> tuple[Settings, bool]:
     from podstrat.up.system import Settings
 
     try:
-        chosen = history.parse_flag(args.feature_gates)
-        if HEALTH not in history.enabled(args.kubernetes_version, chosen):
-            chosen.setdefault(HEALTH, True)  # off by default before 1.36, and what all this is about
-        on = history.enabled(args.kubernetes_version, chosen)
+        gates = history.parse_flag(args.feature_gates)
+        if HEALTH not in history.enabled(args.kubernetes_version, gates):
+            gates.setdefault(HEALTH, True)  # off by default before 1.36, and what all this is about
+        on = history.enabled(args.kubernetes_version, gates)
     except history.GateError as error:
         raise exits.BadArguments(str(error)) from None
-    text = ",".join(f"{name}={'true' if value else 'false'}" for name, value in chosen.items())
+    text = ",".join(f"{name}={'true' if value else 'false'}" for name, value in gates.items())
     return Settings(args.kubernetes_version, text, args.port, args.web), MESSAGES in on
 
 

@@ -43,13 +43,13 @@ class Credentials:
     def kubeconfig(self, user: str, groups: tuple[str, ...], url: str) -> Path:
         """A kubeconfig with a client certificate."""
         pair = self._authority.client(user, groups, self._now)
-        shown = {"client-certificate-data": _text(pair.certificate), "client-key-data": _text(pair.key)}
+        identity = {"client-certificate-data": _text(pair.certificate), "client-key-data": _text(pair.key)}
         cluster = {"server": url, "certificate-authority-data": _text(self._authority.certificate)}
         config = {
             "apiVersion": "v1",
             "kind": "Config",
             "clusters": [{"name": "podstrat", "cluster": cluster}],
-            "users": [{"name": user, "user": shown}],
+            "users": [{"name": user, "user": identity}],
             "contexts": [{"name": user, "context": {"cluster": "podstrat", "user": user, "namespace": "default"}}],
             "current-context": user,
         }

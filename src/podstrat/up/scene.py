@@ -26,8 +26,8 @@ def apply(api: Api, bundle: str) -> None:
     """The webhook is registered first: it sees the pods come."""
     for configuration in _configurations(bundle):
         api.create(f"{HOOKS}/{configuration['kind'].lower()}s", configuration)
-    for path, made in _pods():
-        api.create(path, made)
+    for path, pod_body in _pods():
+        api.create(path, pod_body)
 
 
 def _configurations(bundle: str) -> list[Object]:
@@ -96,14 +96,14 @@ def pod(
     spec: Object | None = None,
 ) -> Object:
     container: dict[str, Any] = {"name": "main", "image": f"example.com/{name}:1", "resources": resources or {}}
-    asked = [{"name": REQUEST, "resourceClaimName": each} for each in claims]
-    if asked:
+    references = [{"name": REQUEST, "resourceClaimName": each} for each in claims]
+    if references:
         container["resources"] = {"claims": [{"name": REQUEST}]}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": name, "annotations": annotations or {}},
-        "spec": {"terminationGracePeriodSeconds": 1, "containers": [container], "resourceClaims": asked, **(spec or {})},
+        "spec": {"terminationGracePeriodSeconds": 1, "containers": [container], "resourceClaims": references, **(spec or {})},
     }
 
 

@@ -74,8 +74,8 @@ class Scheduler:
 
     def _bind(self, pod: Object) -> None:
         meta = pod["metadata"]
-        for asked in pod["spec"].get("resourceClaims") or ():
-            self._reserve(pod, asked)
+        for reference in pod["spec"].get("resourceClaims") or ():
+            self._reserve(pod, reference)
         binding = {"metadata": {"name": meta["name"]}, "target": {"kind": "Node", "name": self._node}}
         self._api.create(f"{_path(meta)}/binding", binding)
 
@@ -87,20 +87,20 @@ class Scheduler:
 
     # ---- claims --------------------------------------------------------------------------------------
 
-    def _reserve(self, pod: Object, asked: Object) -> None:
+    def _reserve(self, pod: Object, reference: Object) -> None:
         """The claim has devices, and the pod is among those that hold it."""
-        name, meta = asked.get("resourceClaimName"), pod["metadata"]
+        name, meta = reference.get("resourceClaimName"), pod["metadata"]
         if not name:
-            raise Unschedulable(f"resource claim {asked['name']}: only existing claims are supported, not claim templates")
+            raise Unschedulable(f"resource claim {reference['name']}: only existing claims are supported, not claim templates")
         claims = self._api.items(_claims(meta["namespace"]))
-        found = next((each for each in claims if each["metadata"]["name"] == name), None)
-        if found is None:
+        claim = next((each for each in claims if each["metadata"]["name"] == name), None)
+        if claim is None:
             raise Unschedulable(f'resourceclaim "{name}" not found')
-        before = found.get("status") or {}
+        before = claim.get("status") or {}
         holders = before.get("reservedFor") or []
         mine = {"resource": "pods", "name": meta["name"], "uid": meta["uid"]}
         status = {
-            "allocation": before.get("allocation") or {"devices": {"results": self._chosen(found)}},
+            "allocation": before.get("allocation") or {"devices": {"results": self._chosen(claim)}},
             "reservedFor": holders if mine in holders else [*holders, mine],
         }
         self._api.patch(f"{_claims(meta['namespace'])}/{name}/status", {"status": status}, MERGE)
@@ -108,25 +108,25 @@ class Scheduler:
     def _chosen(self, claim: Object) -> list[Object]:
         """Devices for each request of a claim: the first that are free."""
         everybodys = self._api.items("/apis/resource.k8s.io/v1/resourceclaims")
-        taken = {device for each in everybodys for device in _given(each)}
-        free = [device for device in _offered(self._api.items(SLICES), self._node) if device not in taken]
+        busy = {device for each in everybodys for device in _given(each)}
+        free = [device for device in _offered(self._api.items(SLICES), self._node) if device not in busy]
         results: list[Object] = []
         for request in claim["spec"]["devices"].get("requests") or ():
-            wanted = (request.get("exactly") or {}).get("count") or 1
-            if wanted > len(free):
-                raise Unschedulable(f"{wanted} devices requested, {len(free)} free")
-            given, free = free[:wanted], free[wanted:]
-            results += [{"request": request["name"], "driver": d.driver, "pool": d.pool, "device": d.name} for d in given]
+            count = (request.get("exactly") or {}).get("count") or 1
+            if count > len(free):
+                raise Unschedulable(f"{count} devices requested, {len(free)} free")
+            devices, free = free[:count], free[count:]
+            results += [{"request": request["name"], "driver": d.driver, "pool": d.pool, "device": d.name} for d in devices]
         return results
 
     def _free(self, pods: set[str]) -> None:
         """A claim whose pods are all gone has its devices taken back."""
         for claim in self._api.items("/apis/resource.k8s.io/v1/resourceclaims"):
             holders = (claim.get("status") or {}).get("reservedFor") or []
-            left = [each for each in holders if each.get("uid") in pods]
-            if len(left) < len(holders):
+            remaining = [each for each in holders if each.get("uid") in pods]
+            if len(remaining) < len(holders):
                 meta = claim["metadata"]
-                status = {"reservedFor": left} if left else {"reservedFor": None, "allocation": None}
+                status = {"reservedFor": remaining} if remaining else {"reservedFor": None, "allocation": None}
                 self._api.patch(f"{_claims(meta['namespace'])}/{meta['name']}/status", {"status": status}, MERGE)
 
 

@@ -47,13 +47,13 @@ class Stage:
     def pod(self, name: str) -> Object:
         return self.api.get(f"{PODS}/{name}")
 
-    def expect(self, what: str, found: Callable[[], Any]) -> Any:
+    def expect(self, what: str, condition: Callable[[], Any]) -> Any:
         """Waits until it is so, and says it."""
 
         def look() -> Any:
             if self.view.live:
                 self.view.refresh(self.api)
-            return found()
+            return condition()
 
         result = self.system.until(look, PATIENCE)
         if not result:
@@ -61,14 +61,14 @@ class Stage:
         self.view.say(f"   ok  {what}")
         return result
 
-    def expect_devices(self, name: str, shown: str) -> None:
-        wanted = shown if self.messages else re.sub(r" \([^()]*\)", "", shown)
-        self.expect(f"{name}: {wanted}", lambda: view.health(self.pod(name)) == wanted)
+    def expect_devices(self, name: str, text: str) -> None:
+        expected = text if self.messages else re.sub(r" \([^()]*\)", "", text)
+        self.expect(f"{name}: {expected}", lambda: view.health(self.pod(name)) == expected)
 
     def expect_event(self, name: str, reason: str, text: str) -> None:
         def found() -> bool:
-            told = view.happenings(self.api.items(EVENTS))
-            return any((each.pod, each.reason) == (name, reason) and text in each.message for each in told)
+            events = view.happenings(self.api.items(EVENTS))
+            return any((each.pod, each.reason) == (name, reason) and text in each.message for each in events)
 
         self.expect(f"event {reason} of {name}", found)
 
@@ -142,12 +142,12 @@ def _break(stage: Stage) -> None:
 
 def _forget(stage: Stage) -> None:
     before = _kept_by_webhook(stage)
-    done = {"type": "example.com/Checkpoint", "status": "True"}
+    condition = {"type": "example.com/Checkpoint", "status": "True"}
     with FaultyWebhook(stage.api, stage.system.folder) as faulty:
-        written = stage.node.patch(f"{PODS}/{TRAINING}/status", {"status": {"conditions": [done]}})
+        answer = stage.node.patch(f"{PODS}/{TRAINING}/status", {"status": {"conditions": [condition]}})
         stage.expect("the careless webhook was called, and has removed it", lambda: faulty.cleared)
         stage.expect("our webhook, called after it, has put it back", lambda: _kept_by_webhook(stage) > before)
-        stage.expect("stored is: generation 2, observed 2", lambda: _counts(written) == (2, 2))
+        stage.expect("stored is: generation 2, observed 2", lambda: _counts(answer) == (2, 2))
 
 
 def _lie(stage: Stage) -> None:
@@ -201,8 +201,8 @@ def _counts(pod: Object) -> tuple[int, int]:
 
 
 def _is_ready(pod: Object) -> bool:
-    found = (pod.get("status") or {}).get("conditions") or ()
-    return any((each["type"], each["status"]) == ("Ready", "True") for each in found)
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return any((each["type"], each["status"]) == ("Ready", "True") for each in conditions)
 
 
 def _kept_by_webhook(stage: Stage) -> float:
@@ -212,5 +212,5 @@ def _kept_by_webhook(stage: Stage) -> float:
             text = answer.read().decode()
     except OSError as error:
         raise UpError(f"the webhook's metrics are unavailable: {error}") from error
-    found = re.findall(r'^podstrat_webhook_patch_operations_total\{concern="observed_generation"\} (\S+)', text, re.MULTILINE)
-    return sum(map(float, found))
+    values = re.findall(r'^podstrat_webhook_patch_operations_total\{concern="observed_generation"\} (\S+)', text, re.MULTILINE)
+    return sum(map(float, values))

@@ -114,8 +114,8 @@ class System:
         flags += ["--drain-seconds", "0", "--server-version", self.settings.version]
         # A second line, for the story: this server does these by itself.
         flags += ["--generation", "on", "--observed-generation", "on", "--gated-fields", "on"]
-        told = self._add("webhook", [*flags, "--cert-dir", str(self.credentials.webhook_folder)])
-        reviews, self.webhook_metrics = told.split()
+        process = self._add("webhook", [*flags, "--cert-dir", str(self.credentials.webhook_folder)])
+        reviews, self.webhook_metrics = process.split()
         return urlsplit(reviews).netloc
 
     def _start_server(self, reviews: str) -> None:
@@ -148,8 +148,8 @@ class System:
         """Our environment without settings that would change a process; temporary files go into our folder."""
         temporary = self.folder / "tmp"
         temporary.mkdir(exist_ok=True)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("PODSTRAT_WEBHOOK")}
-        return {**kept, "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"}
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("PODSTRAT_WEBHOOK")}
+        return {**environ, "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"}
 
     def _stop(self) -> None:
         for api in self._apis:
@@ -175,9 +175,9 @@ class System:
 
     def api(self, kubeconfig: Path | None = None) -> Api:
         """A client of one's own, for one thread."""
-        made = Api(kubeconfig or self.kubeconfig)
-        self._apis.append(made)
-        return made
+        client = Api(kubeconfig or self.kubeconfig)
+        self._apis.append(client)
+        return client
 
     def process(self, name: str) -> Process:
         return next(process for process in self.processes if process.name == name)
@@ -191,12 +191,12 @@ class System:
         for look in self.watched:
             look()
 
-    def until(self, found: Callable[[], T], seconds: float) -> T | None:
+    def until(self, condition: Callable[[], T], seconds: float) -> T | None:
         """Poll until a result is true; None after the timeout."""
         deadline = time.monotonic() + seconds
         while True:
             self.check()
-            if result := found():
+            if result := condition():
                 return result
             if time.monotonic() > deadline:
                 return None

@@ -64,24 +64,24 @@ def row(pod: Object) -> Row:
 def phase(pod: Object) -> str:
     """The phase, and why it is not a better one: ``Running (CrashLoopBackOff)``."""
     status = pod.get("status") or {}
-    found = status.get("phase") or "Unknown"
+    word = status.get("phase") or "Unknown"
     states = [each.get("state") or {} for each in status.get("containerStatuses") or ()]
-    waiting = [(state.get("waiting") or {}).get("reason") for state in states] if found in ("Pending", "Running") else []
+    waiting = [(state.get("waiting") or {}).get("reason") for state in states] if word in ("Pending", "Running") else []
     reason = status.get("reason") or next(filter(None, waiting), "")
-    return f"{found} ({reason})" if reason else found
+    return f"{word} ({reason})" if reason else word
 
 
 def health(pod: Object) -> str:
     """The devices of a pod by what is said of them: ``gpu-0 Healthy, gpu-1 Unhealthy (XID 79)``."""
     status = pod.get("status") or {}
     containers = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
-    said: dict[str, list[str]] = {}
+    by_health: dict[str, list[str]] = {}
     for entry in (entry for each in containers for entry in each.get("allocatedResourcesStatus") or ()):
         for device in entry.get("resources") or ():
             message = f" ({device['message']})" if device.get("message") else ""
-            names = said.setdefault(f"{device.get('health') or 'Healthy'}{message}", [])
+            names = by_health.setdefault(f"{device.get('health') or 'Healthy'}{message}", [])
             names.append(device["resourceID"].rpartition("/")[2])
-    return ", ".join(f"{' '.join(dict.fromkeys(names))} {what}" for what, names in said.items())
+    return ", ".join(f"{' '.join(dict.fromkeys(names))} {what}" for what, names in by_health.items())
 
 
 def happenings(events: Sequence[Object]) -> list[Happening]:
@@ -98,8 +98,8 @@ def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
     return ["   ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
 
 
-def pods_table(found: Sequence[Row]) -> list[str]:
-    return aligned([HEADINGS, *found])
+def pods_table(rows: Sequence[Row]) -> list[str]:
+    return aligned([HEADINGS, *rows])
 
 
 # ---- on the screen ---------------------------------------------------------------------------------
@@ -130,42 +130,42 @@ class View:
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + REFRESH
-        found, events = [row(pod) for pod in api.items(PODS)], happenings(api.items(EVENTS))
+        rows, events = [row(pod) for pod in api.items(PODS)], happenings(api.items(EVENTS))
         if self.live:
-            self._draw(found, events)
+            self._draw(rows, events)
         else:
-            self._tell(found, events)
+            self._tell(rows, events)
 
     def leave(self) -> None:
         """The table stays on the screen as it is, and what comes next is below it."""
         self._height = 0
 
-    def _tell(self, found: Sequence[Row], events: Sequence[Happening]) -> None:
+    def _tell(self, rows: Sequence[Row], events: Sequence[Happening]) -> None:
         if not self._shown:
             self._heard = len(events)
-            self.say("\n".join(pods_table(found)))
+            self.say("\n".join(pods_table(rows)))
         else:
-            for each in found:
+            for each in rows:
                 if self._shown.get(each.name) != each:
                     self.say(_line(each))
-            for gone in self._shown.keys() - {each.name for each in found}:
+            for gone in self._shown.keys() - {each.name for each in rows}:
                 self.say(f"pod {gone}: gone")
             for event in events[self._heard :]:
                 self.say(f"event {event.type} {event.reason}: {event.pod}: {event.message}")
             self._heard = max(self._heard, len(events))
-        self._shown = {each.name: each for each in found}
+        self._shown = {each.name: each for each in rows}
 
-    def _draw(self, found: Sequence[Row], events: Sequence[Happening]) -> None:
+    def _draw(self, rows: Sequence[Row], events: Sequence[Happening]) -> None:
         width, height = _size()
-        lines = ["", *pods_table(found), ""]
+        lines = ["", *pods_table(rows), ""]
         if events:
             lines += aligned(events[-LAST_EVENTS:])
         lines = [plain(line)[: width - 1] for line in lines][: height - 2]
         if self._height and lines == self._drawn:
             return
         self._clear()
-        shown = [self._tinted(line) for line in lines] if self._coloured else lines
-        print("\n".join(shown), flush=True)
+        tinted = [self._tinted(line) for line in lines] if self._coloured else lines
+        print("\n".join(tinted), flush=True)
         self._height, self._drawn = len(lines), lines
 
     def _clear(self) -> None:
@@ -177,12 +177,12 @@ class View:
         """The words that matter, in colour."""
         if line.startswith("NAME "):
             return f"\x1b[{BOLD}m{line}\x1b[0m"
-        return _WORDS.sub(lambda found: f"\x1b[{COLOURS[found[0]]}m{found[0]}\x1b[0m", line)
+        return _WORDS.sub(lambda match: f"\x1b[{COLOURS[match[0]]}m{match[0]}\x1b[0m", line)
 
 
 def _line(row: Row) -> str:
-    shown = f"pod {row.name}: generation {row.generation}, observed {row.observed}, {row.phase}"
-    return f"{shown}, {row.devices}" if row.devices else shown
+    text = f"pod {row.name}: generation {row.generation}, observed {row.observed}, {row.phase}"
+    return f"{text}, {row.devices}" if row.devices else text
 
 
 def _size() -> tuple[int, int]:

@@ -21,10 +21,10 @@ class Asset(NamedTuple):
 
 def of(*packages: str) -> dict[str, Asset]:
     """The static files of these packages by their paths; the page itself is ``/``."""
-    found = {}
+    assets = {}
     for package in packages:
         for file in resources.files(package).joinpath("static").iterdir():
             kind = TYPES.get(file.name.rpartition(".")[2])
             if kind is not None:
-                found["/" if file.name == INDEX else f"/{file.name}"] = Asset(kind, file.read_bytes())
-    return found
+                assets["/" if file.name == INDEX else f"/{file.name}"] = Asset(kind, file.read_bytes())
+    return assets

@@ -103,13 +103,13 @@ class Guard:
         return Admitted(url.path, exchange=False)
 
     @staticmethod
-    def _is(said: str, secret: str) -> bool:
-        return hmac.compare_digest(said.encode(errors="replace"), secret.encode())
+    def _is(value: str, secret: str) -> bool:
+        return hmac.compare_digest(value.encode(errors="replace"), secret.encode())
 
 
 def _cookie(header: str, name: str) -> str:
     try:
-        found = SimpleCookie(header).get(name)
+        cookie = SimpleCookie(header).get(name)
     except CookieError:
         return ""
-    return found.value if found is not None else ""
+    return cookie.value if cookie is not None else ""

@@ -141,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
         question = self.server.site.questions.get(path)
         if question is None:
             raise Refused(404, "no such question")
-        asked = self._body()
+        body = self._body()
         at_work = self.server.at_work[path in self.server.site.slow]
         if not at_work.acquire(timeout=PATIENCE):
             raise Refused(503, "busy with other questions")
@@ -149,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
             if self._has_gone():
                 self.close_connection = True
                 return
-            answer = question(asked)
+            answer = question(body)
         except exits.BadArguments as error:
             self._refuse(400, str(error))
             return
@@ -168,13 +168,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _body(self) -> Any:
         if self.headers.get_content_type() != JSON:
             raise Refused(415, f"a question is {JSON}")
-        said = self.headers.get("Content-Length", "")
-        if not said.isdecimal():
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal():
             raise Refused(411, "a question has a Content-Length")
-        if len(said) > 9 or int(said) > LARGEST_BODY:
+        if len(length) > 9 or int(length) > LARGEST_BODY:
             raise Refused(413, f"larger than {LARGEST_BODY >> 20} MiB")
         try:
-            return json.loads(self.rfile.read(int(said)))
+            return json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
             raise Refused(400, "the question is not JSON") from None
 

@@ -21,8 +21,8 @@ CHANGES = ("update", "patch", "delete", "deletecollection", "*")
 def rights_over_all_configurations(role: Role) -> Finds:
     for i, each in enumerate(values.mappings(role.value.get("rules"))):
         resources, verbs = values.texts(each.get("resources")), values.texts(each.get("verbs"))
-        named = GROUP in values.texts(each.get("apiGroups")) and set(CONFIGURATIONS) & set(resources)
-        if named and set(CHANGES) & set(verbs) and not each.get("resourceNames"):
+        is_about_them = GROUP in values.texts(each.get("apiGroups")) and set(CONFIGURATIONS) & set(resources)
+        if is_about_them and set(CHANGES) & set(verbs) and not each.get("resourceNames"):
             changes = ", ".join(verb for verb in verbs if verb in CHANGES)
             yield Found(("rules", i), f"{role.name} may {changes} every webhook configuration")
 

@@ -98,12 +98,12 @@ def timeouts_together(configuration: Configuration) -> Finds:
 
 def _one_of_each(hooks: Iterable[Hook]) -> list[Hook]:
     """Webhooks that are called for the same with other selectors stand for each other: the slowest of them counts."""
-    found: dict[str, Hook] = {}
+    by_key: dict[str, Hook] = {}
     for hook in hooks:
         key = json.dumps([hook.configuration.name, hook.client, hook.rules], sort_keys=True, default=str)
-        if key not in found or found[key].seconds < hook.seconds:
-            found[key] = hook
-    return list(found.values())
+        if key not in by_key or by_key[key].seconds < hook.seconds:
+            by_key[key] = hook
+    return list(by_key.values())
 
 
 @rule(

@@ -17,11 +17,11 @@ HARMLESS = ("None", "NoneOnDryRun")
     "sideEffects: None; or NoneOnDryRun, and a webhook that looks at request.dryRun.",
 )
 def side_effects(hook: Hook) -> Finds:
-    said = hook.value.get("sideEffects")
-    if said not in HARMLESS:
-        place = hook.at("sideEffects") if said is not None else hook.at()
+    value = hook.value.get("sideEffects")
+    if value not in HARMLESS:
+        place = hook.at("sideEffects") if value is not None else hook.at()
         yield Found(
-            place, f"{hook.name} says {said}" if said is not None else f"{hook.name} does not say whether it has side effects"
+            place, f"{hook.name} says {value}" if value is not None else f"{hook.name} does not say whether it has side effects"
         )
 
 

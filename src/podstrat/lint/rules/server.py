@@ -64,8 +64,8 @@ def budget_holds_up_drains(workload: Workload) -> Finds:
         spec = values.mapping(budget.get("spec"))
         least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
         if most in (0, "0", "0%") or least == "100%" or (type(least) is int and least >= workload.replicas):
-            said = f"maxUnavailable: {most}" if most is not None else f"minAvailable: {least}"
-            yield Found(("spec",), f"The budget of {workload.name} says {said} of {workload.replicas}")
+            text = f"maxUnavailable: {most}" if most is not None else f"minAvailable: {least}"
+            yield Found(("spec",), f"The budget of {workload.name} says {text} of {workload.replicas}")
 
 
 @rule(

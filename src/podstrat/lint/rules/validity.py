@@ -35,14 +35,14 @@ def removed_api_version(configuration: Configuration) -> Finds:
     "A name with at least three parts, as mutate.pods.example.com, that no other webhook of the configuration has.",
 )
 def webhook_name(configuration: Configuration) -> Finds:
-    seen: set[str] = set()
+    names: set[str] = set()
     for hook in configuration.hooks:
         name = values.text(hook.value.get("name"))
         if not _QUALIFIED.fullmatch(name):
             yield Found(hook.at("name"), f"{name!r} is not a fully qualified name")
-        elif name in seen:
+        elif name in names:
             yield Found(hook.at("name"), f"{name} is the name of another webhook of this configuration")
-        seen.add(name)
+        names.add(name)
 
 
 @rule(
@@ -57,8 +57,8 @@ def client_config(hook: Hook) -> Finds:
     client = hook.client
     service, url = client.get("service"), values.text(client.get("url"))
     if (service is None) == (not url):
-        said = "both a service and a url" if url else "neither a service nor a url"
-        yield Found(hook.at("clientConfig"), f"{hook.name} has {said}")
+        text = "both a service and a url" if url else "neither a service nor a url"
+        yield Found(hook.at("clientConfig"), f"{hook.name} has {text}")
     elif url:
         parts = urlsplit(url)
         if parts.scheme != "https":
