@@ -56,9 +56,9 @@ def application(function: Callable[..., Any], args: list[Closure], cost: Cost | 
         return _unary(function, args[0])
 
     def call(scope: Scope) -> Any:
-        given = [arg(scope) for arg in args]
+        values = [arg(scope) for arg in args]
         try:
-            return function(*given)
+            return function(*values)
         except _MISFITS:
             raise no_such_overload() from None
 
@@ -80,13 +80,13 @@ def _paid(function: Callable[..., Any], args: list[Closure], cost: Cost) -> Clos
     """A call that pays for its arguments before, and for its result afterwards; small ones are free."""
 
     def call(scope: Scope) -> Any:
-        given = [arg(scope) for arg in args]
-        for value in given:
+        values = [arg(scope) for arg in args]
+        for value in values:
             if type(value) in _SIZED and len(value) >= FREE:
-                scope[BUDGET].draw(cost(given))
+                scope[BUDGET].draw(cost(values))
                 break
         try:
-            result = function(*given)
+            result = function(*values)
         except _MISFITS:
             raise no_such_overload() from None
         if type(result) in _SIZED and len(result) >= FREE:

@@ -43,29 +43,29 @@ class Checker:
     def check(self, root: Node) -> Type:
         """The type of the expression; type parameters that stay open are dyn."""
         self._check(root)
-        self.types = {id: types.substitute(found, self._bindings, final=True) for id, found in self.types.items()}
+        self.types = {id: types.substitute(type, self._bindings, final=True) for id, type in self.types.items()}
         return self.types[root.id]
 
     def _check(self, node: Node) -> Type:
         match node:
             case Const():
-                found = _CONSTANT_TYPES[type(node.value)]
+                kind = _CONSTANT_TYPES[type(node.value)]
             case Ident():
-                found = self._ident(node)
+                kind = self._ident(node)
             case Select():
-                found = self._select(node)
+                kind = self._select(node)
             case Call():
-                found = self._call(node)
+                kind = self._call(node)
             case ListLiteral():
-                found = self._list(node)
+                kind = self._list(node)
             case MapLiteral():
-                found = self._map(node)
+                kind = self._map(node)
             case Struct():
-                found = self._struct(node)
+                kind = self._struct(node)
             case Comprehension():
-                found = self._comprehension(node)
-        self.types[node.id] = found
-        return found
+                kind = self._comprehension(node)
+        self.types[node.id] = kind
+        return kind
 
     def _fault(self, id: int, message: str) -> Type:
         self.faults.append((id, message))
@@ -96,10 +96,10 @@ class Checker:
 
     def _select(self, node: Select) -> Type:
         name = _qualified(node)
-        if name and not node.test and (found := self._lookup(name)) is not None:
-            return found
-        found = self._field(node.id, node.operand, node.field)
-        return BOOL if node.test else found
+        if name and not node.test and (result := self._lookup(name)) is not None:
+            return result
+        result = self._field(node.id, node.operand, node.field)
+        return BOOL if node.test else result
 
     def _field(self, id: int, operand: Node, field: str, optional: bool = False) -> Type:
         """The type of a field of an operand; of an optional operand the field is optional too."""
@@ -108,14 +108,14 @@ class Checker:
             target, optional = self._now(target.params[0]), True
         fields = self._fields_of(target.name)
         if target.name == "map":
-            found = target.params[1]
+            result = target.params[1]
         elif fields is not None:
-            found = fields[field] if field in fields else self._fault(id, f"undefined field '{field}'")
+            result = fields[field] if field in fields else self._fault(id, f"undefined field '{field}'")
         elif types.is_wild(target) or types.is_parameter(target):
-            found = DYN
+            result = DYN
         else:
             return self._fault(id, f"type '{self._shown(target)}' does not support field selection")
-        return optional_of(found) if optional else found
+        return optional_of(result) if optional else result
 
     def _call(self, node: Call) -> Type:
         if node.function == "_?._":
@@ -145,12 +145,12 @@ class Checker:
             if bindings is None:
                 continue
             self._bindings = bindings
-            found = self._now(declared)
-            result = found if result in (None, found) else DYN
+            current = self._now(declared)
+            result = current if result in (None, current) else DYN
         if result is not None:
             return result
-        shown = [self._shown(arg) for arg in args]
-        applied = f"{shown[0]}.({', '.join(shown[1:])})" if member else f"({', '.join(shown)})"
+        texts = [self._shown(arg) for arg in args]
+        applied = f"{texts[0]}.({', '.join(texts[1:])})" if member else f"({', '.join(texts)})"
         return self._fault(node.id, f"found no matching overload for '{function}' applied to '{applied}'")
 
     def _instance(self, overload: Overload) -> tuple[tuple[Type, ...], Type]:
@@ -160,11 +160,11 @@ class Checker:
         return tuple(types.substitute(param, names) for param in overload.params), types.substitute(overload.result, names)
 
     def _list(self, node: ListLiteral) -> Type:
-        found: Type | None = None
+        joined: Type | None = None
         for i, element in enumerate(node.elements):
             type = self._element(element.id, self._check(element), i in node.optional)
-            found = self._join(found, type)
-        return types.list_of(found or self._open())
+            joined = self._join(joined, type)
+        return types.list_of(joined or self._open())
 
     def _map(self, node: MapLiteral) -> Type:
         key: Type | None = None
@@ -185,14 +185,14 @@ class Checker:
             self._fault(id, f"expected type '{self._shown(optional_of(type))}' but found '{self._shown(type)}'")
         return type
 
-    def _join(self, found: Type | None, type: Type) -> Type:
-        if found is None:
+    def _join(self, first: Type | None, type: Type) -> Type:
+        if first is None:
             return type
-        bindings = types.assignable(self._bindings, found, type)
+        bindings = types.assignable(self._bindings, first, type)
         if bindings is None:
             return DYN
         self._bindings = bindings
-        return types.most_general(self._now(found), self._now(type))
+        return types.most_general(self._now(first), self._now(type))
 
     def _open(self) -> Type:
         return Type(f"A#{next(self._fresh)}")
@@ -209,11 +209,11 @@ class Checker:
             if entry.key not in fields:
                 self._fault(entry.id, f"undefined field '{entry.key}'")
                 continue
-            wanted = fields[entry.key]
-            bindings = types.assignable(self._bindings, wanted, value)
+            expected = fields[entry.key]
+            bindings = types.assignable(self._bindings, expected, value)
             if bindings is None:
-                shown = f"'{self._shown(wanted)}' but provided type is '{self._shown(value)}'"
-                self._fault(entry.id, f"expected type of field '{entry.key}' is {shown}")
+                text = f"'{self._shown(expected)}' but provided type is '{self._shown(value)}'"
+                self._fault(entry.id, f"expected type of field '{entry.key}' is {text}")
             else:
                 self._bindings = bindings
         return Type(name)
@@ -239,16 +239,16 @@ class Checker:
         elif types.is_wild(source) or types.is_parameter(source):
             first = second = DYN
         else:
-            shown = self._shown(source)
-            text = f"expression of type '{shown}' cannot be range of a comprehension (must be list, map, or dynamic)"
+            type_text = self._shown(source)
+            text = f"expression of type '{type_text}' cannot be range of a comprehension (must be list, map, or dynamic)"
             first = second = self._fault(node.range.id, text)
         return {node.variable: first, **({node.variable2: second} if node.variable2 else {})}
 
-    def _expect(self, node: Node, wanted: Type) -> None:
-        found = self._check(node)
-        bindings = types.assignable(self._bindings, wanted, found)
+    def _expect(self, node: Node, expected: Type) -> None:
+        actual = self._check(node)
+        bindings = types.assignable(self._bindings, expected, actual)
         if bindings is None:
-            self._fault(node.id, f"expected type '{self._shown(wanted)}' but found '{self._shown(found)}'")
+            self._fault(node.id, f"expected type '{self._shown(expected)}' but found '{self._shown(actual)}'")
         else:
             self._bindings = bindings
 
@@ -264,7 +264,7 @@ def _qualified(node: Node) -> str | None:
     return None
 
 
-def mixed_literals(root: Node, found: Mapping[int, Type], exempt: bool = False) -> Iterator[tuple[int, str]]:
+def mixed_literals(root: Node, types: Mapping[int, Type], exempt: bool = False) -> Iterator[tuple[int, str]]:
     """Elements of list and map literals that have another type than the first; arguments of format() may.
 
     Upstream: ValidateHomogeneousAggregateLiterals
@@ -272,14 +272,14 @@ def mixed_literals(root: Node, found: Mapping[int, Type], exempt: bool = False) 
     from podstrat.cel.syntax import children
 
     if isinstance(root, ListLiteral) and not exempt:
-        yield from _differing([(e.id, _held(found[e.id], i in root.optional)) for i, e in enumerate(root.elements)])
+        yield from _differing([(e.id, _held(types[e.id], i in root.optional)) for i, e in enumerate(root.elements)])
     elif isinstance(root, MapLiteral) and not exempt:
-        yield from _differing([(entry.key.id, found[entry.key.id]) for entry in root.entries])
-        yield from _differing([(e.value.id, _held(found[e.value.id], e.optional)) for e in root.entries])
+        yield from _differing([(entry.key.id, types[entry.key.id]) for entry in root.entries])
+        yield from _differing([(e.value.id, _held(types[e.value.id], e.optional)) for e in root.entries])
     formats = isinstance(root, Call) and root.function == "format"
     inside = formats or (exempt and isinstance(root, ListLiteral | MapLiteral))
     for child in children(root):
-        yield from mixed_literals(child, found, inside)
+        yield from mixed_literals(child, types, inside)
 
 
 def _held(type: Type, optional: bool) -> Type:

@@ -26,7 +26,7 @@ _GLOBAL = re.compile(r"(?P<name>[^\s(]+)\((?P<params>.*)\) -> (?P<result>.*)")
 
 def declare(*texts: str) -> Functions:
     """Functions from lines such as `size(string) -> int` and `(string).matches(string) -> bool`."""
-    found: dict[str, list[Overload]] = {}
+    functions: dict[str, list[Overload]] = {}
     for line in "\n".join(texts).splitlines():
         line = line.strip()
         if not line:
@@ -39,8 +39,8 @@ def declare(*texts: str) -> Functions:
         else:
             raise ValueError(f"not a signature: {line}")
         overload = Overload(member is not None, tuple(map(types.parse, params)), types.parse(result))
-        found.setdefault(name, []).append(overload)
-    return {name: tuple(overloads) for name, overloads in found.items()}
+        functions.setdefault(name, []).append(overload)
+    return {name: tuple(overloads) for name, overloads in functions.items()}
 
 
 def merge(*parts: Functions) -> Functions:

@@ -89,7 +89,7 @@ class Environment:
         return Program(text, tree, check.types, closure)
 
 
-def _bad_constants(root: Node, found: Mapping[int, Type]) -> list[tuple[int, str]]:
+def _bad_constants(root: Node, types: Mapping[int, Type]) -> list[tuple[int, str]]:
     """Constant durations, timestamps, regular expressions and templates of format() that can never be read.
 
     Upstream: ValidateDurationLiterals, ValidateTimestampLiterals, ValidateRegexLiterals, StringsValidateFormatCalls
@@ -100,7 +100,7 @@ def _bad_constants(root: Node, found: Mapping[int, Type]) -> list[tuple[int, str
     faults: list[tuple[int, str]] = []
     for node in walk(root):
         if isinstance(node, Call) and node.function == "format" and node.target is not None:
-            faults += strings.format_faults(node, found)
+            faults += strings.format_faults(node, types)
         elif isinstance(node, Call) and node.function in tests and node.args:
             constant = node.args[-1]
             if (

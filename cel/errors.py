@@ -43,11 +43,11 @@ def display(faults: list[tuple[int, str]], text: str) -> str:
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    shown = []
+    out = []
     for offset, message in sorted(faults, key=lambda fault: fault[0])[:100]:
         number = next(i for i in range(len(lines)) if offset < starts[i + 1] or i == len(lines) - 1)
-        shown.append(_display(lines[number], number + 1, offset - starts[number], message))
-    return "\n".join(shown)
+        out.append(_display(lines[number], number + 1, offset - starts[number], message))
+    return "\n".join(out)
 
 
 def _display(line: str, number: int, column: int, message: str) -> str:

@@ -19,8 +19,8 @@ class Budget:
 
     __slots__ = ("floor", "left")
 
-    def __init__(self, left: int) -> None:
-        self.left = left
+    def __init__(self, steps: int) -> None:
+        self.left = steps
         self.floor = 0
 
     def draw(self, steps: int) -> None:
@@ -89,7 +89,7 @@ def _scoped(names: Names, body: Closure) -> Closure:
     return run
 
 
-def search(names: Names, source: Closure, test: Closure, wanted: bool, weight: int) -> Closure:
+def search(names: Names, source: Closure, test: Closure, decisive: bool, weight: int) -> Closure:
     """exists (wanted True) and all (wanted False): the first element for which the test is what is wanted decides."""
 
     def run(scope: Scope) -> bool:
@@ -100,13 +100,13 @@ def search(names: Names, source: Closure, test: Closure, wanted: bool, weight: i
             except EvaluationError as raised:
                 error = error or raised
                 continue
-            if value is wanted:
+            if value is decisive:
                 return bool(value)
             if value is not True and value is not False:
                 error = error or no_such_overload()
         if error is not None:
             raise error
-        return not wanted
+        return not decisive
 
     return _scoped(names, run)
 
@@ -115,7 +115,7 @@ def collect(names: Names, source: Closure, test: Closure | None, element: Closur
     """map, filter and transformList: a list of what the elements give."""
 
     def run(scope: Scope) -> list[Any]:
-        made = []
+        items = []
         for _ in _pairs(_items(scope, source, weight), names, scope):
             if test is not None:
                 passed = test(scope)
@@ -123,8 +123,8 @@ def collect(names: Names, source: Closure, test: Closure | None, element: Closur
                     continue
                 if passed is not True:
                     raise no_such_overload()
-            made.append(element(scope))
-        return made
+            items.append(element(scope))
+        return items
 
     return _scoped(names, run)
 

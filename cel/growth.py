@@ -48,8 +48,8 @@ class Value(NamedTuple):
 
 def named(names: Iterable[str]) -> Value:
     """A value that is read from one of these places."""
-    found = frozenset(names)
-    return Value(found, frozenset(f"{name}[]" for name in found))
+    factors = frozenset(names)
+    return Value(factors, frozenset(f"{name}[]" for name in factors))
 
 
 def estimate(root: Node, variables: Mapping[str, Value] | None = None, functions: bool = True) -> Growth:
@@ -75,8 +75,8 @@ def text(growth: Growth) -> str:
 def reduced(growth: Growth) -> Growth:
     """The terms that count: each once, and none that is part of a larger one."""
     terms = {tuple(sorted(term)): term for term in sorted(map(_merged, _highest(growth)))}
-    kept = [term for key, term in terms.items() if not any(Counter(key) < Counter(other) for other in terms)]
-    return frozenset(kept)
+    largest = [term for key, term in terms.items() if not any(Counter(key) < Counter(other) for other in terms)]
+    return frozenset(largest)
 
 
 def _highest(growth: Growth) -> Growth:
@@ -88,13 +88,13 @@ def _highest(growth: Growth) -> Growth:
 def _merged(term: Term) -> Term:
     """A list in the elements of another counts as one: all of them together are part of the object."""
     swallowed = Counter(name.rpartition("[]")[0] for name in term if "[]" in name)
-    kept = []
+    result = []
     for name in term:
         if swallowed[name]:
             swallowed[name] -= 1
         else:
-            kept.append(name)
-    return tuple(kept)
+            result.append(name)
+    return tuple(result)
 
 
 Scope: TypeAlias = dict[str, Value]
@@ -116,10 +116,10 @@ class _Walk:
             body = self.work(node.condition, inside) | self.work(node.step, inside)
             outside = self.work(node.range, scope) | self.work(node.init, scope) | self.work(node.result, inside)
             return _highest(outside | _times(source.length, _highest(body)))
-        found = CONSTANT.union(*(self.work(child, scope) for child in children(node)))
+        terms = CONSTANT.union(*(self.work(child, scope) for child in children(node)))
         if self._functions and isinstance(node, Call):
-            found |= self._call(node, scope)
-        return found
+            terms |= self._call(node, scope)
+        return terms
 
     def _call(self, node: Call, scope: Scope) -> Growth:
         function, args = _function(node)
@@ -186,5 +186,5 @@ def _times(names: Names, body: Growth) -> Growth:
 
 
 def _either(values: Iterable[Value]) -> Value:
-    found = list(values)
-    return Value(NOTHING.union(*(each.length for each in found)), NOTHING.union(*(each.items for each in found)))
+    alternatives = list(values)
+    return Value(NOTHING.union(*(each.length for each in alternatives)), NOTHING.union(*(each.items for each in alternatives)))

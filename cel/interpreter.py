@@ -94,10 +94,10 @@ class Builder:
         entries = [(self.build(entry.key), self.build(entry.value), entry.optional) for entry in node.entries]
 
         def make(scope: Scope) -> dict[Any, Any]:
-            made: dict[Any, Any] = {}
+            result: dict[Any, Any] = {}
             for key, value, optional in entries:
-                _insert(made, key(scope), value(scope), optional)
-            return made
+                _insert(result, key(scope), value(scope), optional)
+            return result
 
         return make
 
@@ -106,10 +106,10 @@ class Builder:
         entries = [(entry.key, self.build(entry.value), entry.optional) for entry in node.entries]
 
         def make(scope: Scope) -> StructValue:
-            made: dict[str, Any] = {}
+            result: dict[str, Any] = {}
             for key, value, optional in entries:
-                _insert(made, key, value(scope), optional)
-            return StructValue(name, made)
+                _insert(result, key, value(scope), optional)
+            return StructValue(name, result)
 
         return make
 
@@ -282,21 +282,21 @@ def _optional_field(value: Any, field: str) -> Optional:
 
 def _optional_list(elements: list[Closure], optional: frozenset[int]) -> Closure:
     def make(scope: Scope) -> list[Any]:
-        made = []
+        items = []
         for i, element in enumerate(elements):
             value = element(scope)
             if i not in optional:
-                made.append(value)
+                items.append(value)
             elif not isinstance(value, Optional):
                 raise EvaluationError(f"cannot initialize optional list element from non-optional value {value}")
             elif value.present:
-                made.append(value.value())
-        return made
+                items.append(value.value())
+        return items
 
     return make
 
 
-def _insert(made: dict[Any, Any], key: Any, value: Any, optional: bool) -> None:
+def _insert(entries: dict[Any, Any], key: Any, value: Any, optional: bool) -> None:
     """One entry of a literal; an optional one only if it is present."""
     if optional:
         if not isinstance(value, Optional):
@@ -306,9 +306,9 @@ def _insert(made: dict[Any, Any], key: Any, value: Any, optional: bool) -> None:
         value = value.value()
     if not isinstance(key, str | int | float | bool):
         raise EvaluationError(f"unsupported key type: {values.type_name(key)}")
-    if key in made:
+    if key in entries:
         raise EvaluationError("Failed with repeated key")
-    made[key] = value
+    entries[key] = value
 
 
 def _and(left: Closure, right: Closure) -> Closure:

@@ -33,17 +33,17 @@ def parse(text: str, parse_term: Callable[[str], Tree]) -> Tree | None:
         return None
     sum_: Node | None = None
     positions: dict[int, int] = {}
-    used = 0
+    count = 0
     for term in terms:
         tree = parse_term(text[term.start : term.end])
         highest = max(tree.positions, default=0)
-        positions |= {id + used: offset + term.start for id, offset in tree.positions.items()}
-        node: Node = _renumbered(tree.root, used)
-        used += highest + 1
+        positions |= {id + count: offset + term.start for id, offset in tree.positions.items()}
+        node: Node = _renumbered(tree.root, count)
+        count += highest + 1
         if sum_ is not None:
-            positions[used] = term.start - 1
-            node = Call(used, None, "_+_", (sum_, node))
-            used += 1
+            positions[count] = term.start - 1
+            node = Call(count, None, "_+_", (sum_, node))
+            count += 1
         sum_ = node
     return None if sum_ is None else Tree(sum_, positions)
 
@@ -72,5 +72,5 @@ def _renumbered(node: Any, by: int) -> Any:
         return tuple(_renumbered(each, by) for each in node)
     if not is_dataclass(node) or isinstance(node, type):
         return node
-    given = {field.name: getattr(node, field.name) for field in fields(node)}
-    return type(node)(**{name: value + by if name == "id" else _renumbered(value, by) for name, value in given.items()})
+    values = {field.name: getattr(node, field.name) for field in fields(node)}
+    return type(node)(**{name: value + by if name == "id" else _renumbered(value, by) for name, value in values.items()})

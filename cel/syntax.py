@@ -148,8 +148,8 @@ def _node(data: bytes) -> Node:
             id = value
         else:
             number, body = key, value
-    made: Node = _READERS[number](id, body)
-    return made
+    node: Node = _READERS[number](id, body)
+    return node
 
 
 def _const(id: int, data: bytes) -> Node:

@@ -124,10 +124,10 @@ def _bind(bindings: Bindings, parameter: Type, type: Type) -> Bindings | None:
     """The bindings with a parameter bound to a type, or to the more general one of it and the type that it had."""
     bound = bindings.get(parameter.name)
     if bound is not None:
-        found = assignable(bindings, bound, type)
-        if found is None:
+        result = assignable(bindings, bound, type)
+        if result is None:
             return None
-        bindings, type = found, most_general(bound, type)
+        bindings, type = result, most_general(bound, type)
     type = substitute(type, bindings)
     if type == parameter:
         return bindings
@@ -137,12 +137,12 @@ def _bind(bindings: Bindings, parameter: Type, type: Type) -> Bindings | None:
 def all_assignable(bindings: Bindings, targets: tuple[Type, ...], sources: tuple[Type, ...]) -> Bindings | None:
     if len(targets) != len(sources):
         return None
-    found: Bindings | None = bindings
+    result: Bindings | None = bindings
     for target, source in zip(targets, sources, strict=True):
-        if found is None:
+        if result is None:
             return None
-        found = assignable(found, target, source)
-    return found
+        result = assignable(result, target, source)
+    return result
 
 
 def most_general(a: Type, b: Type) -> Type:

@@ -80,15 +80,15 @@ def authorizer(authorize: Authorize | None) -> Check:
 
 def resource_check(authorize: Authorize | None, group: str, resource: str, **rest: str) -> Check:
     """The value of `authorizer.requestResource`."""
-    given = {key: value for key, value in rest.items() if value}
-    return Check("ResourceCheck", authorize, {"group": group, "resource": resource, **given})
+    fields = {key: value for key, value in rest.items() if value}
+    return Check("ResourceCheck", authorize, {"group": group, "resource": resource, **fields})
 
 
 def _step(kind: str, *keys: str) -> Callable[..., Check]:
-    def extend(check: Any, *given: str) -> Check:
+    def extend(check: Any, *texts: str) -> Check:
         if not isinstance(check, Check):
             raise no_such_overload()
-        return check.with_(kind, **dict(zip(keys, given, strict=True)))
+        return check.with_(kind, **dict(zip(keys, texts, strict=True)))
 
     return extend
 

@@ -87,16 +87,16 @@ def _last_index_of(items: Any, value: Any, *start: int) -> int:
 
 def _distinct(items: Any) -> list[Any]:
     seen: set[Any] = set()
-    made: list[Any] = []
+    result: list[Any] = []
     for item in _items(items):
         if type(item) is str:
             if item in seen:
                 continue
             seen.add(item)
-        elif any(values.equal(item, other) for other in made):
+        elif any(values.equal(item, other) for other in result):
             continue
-        made.append(item)
-    return made
+        result.append(item)
+    return result
 
 
 def _flatten(items: Any, depth: int = 1) -> list[Any]:
@@ -104,10 +104,10 @@ def _flatten(items: Any, depth: int = 1) -> list[Any]:
         raise EvaluationError("level must be non-negative")
     if depth == 0:
         return _items(items)
-    made: list[Any] = []
+    result: list[Any] = []
     for item in _items(items):
-        made += _flatten(item, depth - 1) if isinstance(item, list) else [item]
-    return made
+        result += _flatten(item, depth - 1) if isinstance(item, list) else [item]
+    return result
 
 
 def _range(count: Any) -> list[int]:
@@ -138,13 +138,13 @@ def _sort_by(items: Any, keys: Any) -> list[Any]:
     return [items[i] for i in order]
 
 
-def _insert(made: dict[Any, Any], key: Any, *value: Any) -> dict[Any, Any]:
+def _insert(entries: dict[Any, Any], key: Any, *value: Any) -> dict[Any, Any]:
     """One entry more in the map that a fold makes: the map is the fold's own, so it is changed in place."""
     for new, item in ((key, value[0]),) if value else key.items():
-        if new in made:
+        if new in entries:
             raise EvaluationError(f"insert failed: key {new} already exists")
-        made[new] = item
-    return made
+        entries[new] = item
+    return entries
 
 
 def _contains(items: Any, others: Any) -> bool:

@@ -110,8 +110,8 @@ def _validate(form: Any, text: Any) -> Optional:
 
 
 def _constant(name: str) -> Callable[[], NamedFormat]:
-    made = NamedFormat(name)
-    return lambda: made
+    format = NamedFormat(name)
+    return lambda: format
 
 
 FUNCTIONS: dict[str, Any] = {

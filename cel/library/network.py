@@ -88,17 +88,17 @@ def _address(text: Any) -> Address:
     if not isinstance(text, str):
         raise no_such_overload()
     try:
-        found = ipaddress.ip_address(text)
+        address = ipaddress.ip_address(text)
     except ValueError:
         raise EvaluationError(
             f'IP Address "{text}" parse error during conversion from string: ParseAddr("{text}"): {_why(text)}'
         ) from None
-    if isinstance(found, ipaddress.IPv6Address):
-        if found.scope_id is not None:
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.scope_id is not None:
             raise EvaluationError(f'IP address "{text}" with zone value is not allowed')
-        if found.ipv4_mapped is not None:
+        if address.ipv4_mapped is not None:
             raise EvaluationError(f'IPv4-mapped IPv6 address "{text}" is not allowed')
-    return found
+    return address
 
 
 def _why(text: str) -> str:
@@ -125,12 +125,12 @@ def _cidr(text: Any) -> Cidr:
         raise no_such_overload()
     address, slash, length = text.partition("/")
     try:
-        found = _address(address) if slash else None
+        parsed = _address(address) if slash else None
     except EvaluationError:
-        found = None
-    if found is None or not re.fullmatch(r"0|[1-9]\d{0,2}", length) or int(length) > found.max_prefixlen:
+        parsed = None
+    if parsed is None or not re.fullmatch(r"0|[1-9]\d{0,2}", length) or int(length) > parsed.max_prefixlen:
         raise EvaluationError(f'network address parse error during conversion from string: netip.ParsePrefix("{text}")')
-    return Cidr(found, int(length))
+    return Cidr(parsed, int(length))
 
 
 def _valid(parse: Any) -> Any:
@@ -196,13 +196,13 @@ class Url(values.Opaque):
     @property
     def hostname(self) -> str:
         """The host without its port and without the brackets of an IPv6 address."""
-        found = re.fullmatch(r"\[(.*)\](?::\d*)?|(.*?)(?::\d*)?", self.host)
-        return (found[1] if found[1] is not None else found[2]) if found else self.host
+        match = re.fullmatch(r"\[(.*)\](?::\d*)?|(.*?)(?::\d*)?", self.host)
+        return (match[1] if match[1] is not None else match[2]) if match else self.host
 
     @property
     def port(self) -> str:
-        found = re.search(r":(\d*)$", self.host)
-        return found[1] if found else ""
+        match = re.search(r":(\d*)$", self.host)
+        return match[1] if match else ""
 
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")

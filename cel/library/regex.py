@@ -41,8 +41,8 @@ def _contains(text: str, pattern: str) -> bool:
 def find_all(text: Any, pattern: Any, limit: int = -1) -> list[str]:
     """The parts of the text that match, from left to right; at most so many as a limit that is not negative."""
     _check("findAll", text, pattern)
-    found = _result(_program("regex.extractAll(text, pattern)"), text, _without_groups(pattern))
-    parts = [part.value() for part in found]
+    texts = _result(_program("regex.extractAll(text, pattern)"), text, _without_groups(pattern))
+    parts = [part.value() for part in texts]
     return parts if limit < 0 else parts[:limit]
 
 
@@ -77,10 +77,13 @@ def _fault(text: str, pattern: str) -> str:
     """RE2's message as Go's regexp words it."""
     reason = text.partition("invalid regular expression: ")[2] or text
     word, _, part = reason.partition(": ")
-    known = {"missing )": "missing closing )", "missing ]": "missing closing ]", "unexpected )": "unexpected )"}
-    known |= {"no argument for repetition operator": "missing argument to repetition operator"}
-    known |= {"invalid repetition size": "invalid repeat count", "bad repetition operator": "invalid nested repetition operator"}
-    return f"error parsing regexp: {known.get(word, word)}: `{part or pattern}`"
+    messages = {"missing )": "missing closing )", "missing ]": "missing closing ]", "unexpected )": "unexpected )"}
+    messages |= {"no argument for repetition operator": "missing argument to repetition operator"}
+    messages |= {
+        "invalid repetition size": "invalid repeat count",
+        "bad repetition operator": "invalid nested repetition operator",
+    }
+    return f"error parsing regexp: {messages.get(word, word)}: `{part or pattern}`"
 
 
 @cache
@@ -91,7 +94,7 @@ def _program(expression: str) -> Any:
 @lru_cache(1000)
 def _without_groups(pattern: str) -> str:
     """The pattern with its capturing groups made plain groups: what counts is the whole match."""
-    return _GROUP.sub(lambda found: "(?:" if found[0].startswith("(") else found[0], pattern)
+    return _GROUP.sub(lambda match: "(?:" if match[0].startswith("(") else match[0], pattern)
 
 
 FUNCTIONS: dict[str, Any] = {"find": find, "findAll": find_all}

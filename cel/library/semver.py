@@ -56,11 +56,11 @@ def parse(text: Any, normalize: bool = False) -> Semver:
     """A version; with `normalize`, a leading v, missing parts and leading zeros are allowed."""
     if not isinstance(text, str):
         raise no_such_overload()
-    found = _VERSION.fullmatch(_normalized(text) if normalize else text)
-    names = tuple(found[4].split(".")) if found and found[4] else ()
-    if not found or any(name.isdigit() and len(name) > 1 and name[0] == "0" for name in names):
+    match = _VERSION.fullmatch(_normalized(text) if normalize else text)
+    names = tuple(match[4].split(".")) if match and match[4] else ()
+    if not match or any(name.isdigit() and len(name) > 1 and name[0] == "0" for name in names):
         raise EvaluationError("No Major.Minor.Patch elements found" if text.count(".") < 2 else f"invalid semver: {text}")
-    return Semver((int(found[1]), int(found[2]), int(found[3])), names)
+    return Semver((int(match[1]), int(match[2]), int(match[3])), names)
 
 
 def _normalized(text: str) -> str:

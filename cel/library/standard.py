@@ -138,8 +138,8 @@ def _ends_with(text: Any, part: Any) -> bool:
     raise _unfit("endsWith", text, part)
 
 
-def _conversion_error(value: Any, wanted: str) -> EvaluationError:
-    return EvaluationError(f"type conversion error from '{values.type_name(value)}' to '{wanted}'")
+def _conversion_error(value: Any, target: str) -> EvaluationError:
+    return EvaluationError(f"type conversion error from '{values.type_name(value)}' to '{target}'")
 
 
 def _bool(value: Any) -> bool:

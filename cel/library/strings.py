@@ -101,8 +101,8 @@ def _bounded(size: int) -> None:
         raise OutOfBudget
 
 
-def _split(given: Any, separator: str, limit: int = -1) -> list[str]:
-    text = _text(given)
+def _split(value: Any, separator: str, limit: int = -1) -> list[str]:
+    text = _text(value)
     if limit == 0:
         return []
     if separator == "":
@@ -128,29 +128,29 @@ def quote(text: Any) -> str:
 
 def _format(template: Any, args: Any) -> str:
     """A template with its clauses %s %d %f %e %b %x %X %o replaced by arguments."""
-    left = iter(args)
-    made = 0
+    values = iter(args)
+    length = 0
 
-    def clause(found: re.Match[str]) -> str:
-        nonlocal made
-        precision, verb = found.groups()
+    def clause(match: re.Match[str]) -> str:
+        nonlocal length
+        precision, verb = match.groups()
         if verb == "%":
             return "%"
         if verb not in _VERBS:
             raise EvaluationError(f'could not parse formatting clause: unrecognized formatting clause "{verb}"')
         if precision and int(precision[:5]) > _PRECISION_LIMIT:
             raise EvaluationError(f"could not parse formatting clause: precision exceeds {_PRECISION_LIMIT}")
-        for value in left:
-            shown: str = _VERBS[verb](value, int(precision) if precision else 6)
-            made += len(shown)
-            _bounded(made)
-            return shown
+        for value in values:
+            text: str = _VERBS[verb](value, int(precision) if precision else 6)
+            length += len(text)
+            _bounded(length)
+            return text
         raise EvaluationError(f"index {len(args)} out of range")
 
     return _CLAUSE.sub(clause, _text(template))
 
 
-def format_faults(call: Call, found: Mapping[int, Type]) -> Iterator[tuple[int, str]]:
+def format_faults(call: Call, types: Mapping[int, Type]) -> Iterator[tuple[int, str]]:
     """What is wrong with a constant template and the types of a literal list of arguments: node and message.
 
     Upstream: stringFormatValidator
@@ -158,25 +158,25 @@ def format_faults(call: Call, found: Mapping[int, Type]) -> Iterator[tuple[int, 
     template, args = call.target, call.args[0] if call.args else None
     if not isinstance(template, Const) or not isinstance(template.value, str) or not isinstance(args, ListLiteral):
         return
-    used = 0
+    count = 0
     for _, verb in _CLAUSE.findall(template.value):
         if verb == "%":
             continue
         if verb not in _VERBS:
             yield call.id, f'could not parse formatting clause: unrecognized formatting clause "{verb}"'
             return
-        if used >= len(args.elements):
-            yield call.id, f"index {used} out of range"
+        if count >= len(args.elements):
+            yield call.id, f"index {count} out of range"
             return
-        element = args.elements[used]
-        type = found[element.id]
+        element = args.elements[count]
+        type = types[element.id]
         rule, allowed = _STATIC[verb]
         if type.name != "dyn" and type.name not in allowed:
             yield element.id, f"error during formatting: {rule}, was given {type.name}"
             return
-        used += 1
-    if len(args.elements) > used:
-        counts = f"expected {used}, got {len(args.elements)}"
+        count += 1
+    if len(args.elements) > count:
+        counts = f"expected {count}, got {len(args.elements)}"
         yield call.id, f"too many arguments supplied to string.format ({counts})"
 
 

@@ -39,16 +39,16 @@ def parse_duration(text: str) -> Duration | None:
 
 def parse_timestamp(text: str) -> Timestamp | None:
     """A timestamp of RFC 3339; None if the text is none."""
-    found = _TIMESTAMP.fullmatch(text)
-    if found is None:
+    match = _TIMESTAMP.fullmatch(text)
+    if match is None:
         return None
-    zone = found[8].upper()
+    zone = match[8].upper()
     try:
-        moment = datetime.fromisoformat(f"{found[1]}-{found[2]}-{found[3]}T{found[4]}:{found[5]}:{found[6]}{zone}")
+        moment = datetime.fromisoformat(f"{match[1]}-{match[2]}-{match[3]}T{match[4]}:{match[5]}:{match[6]}{zone}")
     except ValueError:
         return None
     seconds = round((moment - _EPOCH).total_seconds())
-    return Timestamp(seconds * _SECOND + int((found[7] or "").ljust(9, "0")))
+    return Timestamp(seconds * _SECOND + int((match[7] or "").ljust(9, "0")))
 
 
 def duration_text(value: Duration) -> str:
@@ -72,9 +72,9 @@ def _duration(value: Any) -> Duration:
         case Duration():
             return value
         case str():
-            found = parse_duration(value)
-            if found is not None:
-                return found
+            duration = parse_duration(value)
+            if duration is not None:
+                return duration
         case int() if not isinstance(value, bool):
             return Duration(value)
     raise EvaluationError(f"type conversion error from '{values.type_name(value)}' to 'google.protobuf.Duration'")
@@ -85,9 +85,9 @@ def _timestamp(value: Any) -> Timestamp:
         case Timestamp():
             return value
         case str():
-            found = parse_timestamp(value)
-            if found is not None:
-                return found
+            timestamp = parse_timestamp(value)
+            if timestamp is not None:
+                return timestamp
         case int() if not isinstance(value, bool):
             return Timestamp(value * _SECOND)
     raise EvaluationError(f"type conversion error from '{values.type_name(value)}' to 'google.protobuf.Timestamp'")
@@ -95,9 +95,9 @@ def _timestamp(value: Any) -> Timestamp:
 
 def _zone(name: str) -> tzinfo:
     """A time zone by name, or an offset such as -08:00."""
-    if found := re.fullmatch(r"([+-]?)(\d\d):(\d\d)", name):
-        offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
-        return timezone(-offset if found[1] == "-" else offset)
+    if match := re.fullmatch(r"([+-]?)(\d\d):(\d\d)", name):
+        offset = timedelta(hours=int(match[2]), minutes=int(match[3]))
+        return timezone(-offset if match[1] == "-" else offset)
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
