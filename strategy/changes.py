@@ -30,13 +30,13 @@ class Change(NamedTuple):
         return f"{self.kind} {self.path} to {go.to_json(self.after)}"
 
 
-def between(sent: Pod, made: Pod, dropped: Dropped, unknown: Sequence[str], old: Pod | None) -> Iterator[Change]:
+def between(sent: Pod, result: Pod, dropped: Dropped, unknown: Sequence[str], old: Pod | None) -> Iterator[Change]:
     """What differs between the pod as it was read and the pod that would be stored."""
     for complaint in unknown:
         yield Change("unknown", complaint, None, None, "the server does not keep it")
     for gate, path in dropped:
         yield Change("dropped", path, None, None, f"gate {gate} is off")
-    for place, before, after in _differences(sent, made, ()):
+    for place, before, after in _differences(sent, result, ()):
         text = _text(place)
         if text == "metadata.generation" or any(_one_in_the_other(text, path) for _, path in dropped):
             continue
@@ -44,7 +44,7 @@ def between(sent: Pod, made: Pod, dropped: Dropped, unknown: Sequence[str], old:
             yield Change("defaulted", text, before, after, "not set")
         else:
             yield Change("reset", text, before, after, "not the client's to set" if after is None else "the server's own value")
-    yield from _generation(made, old)
+    yield from _generation(result, old)
 
 
 def _one_in_the_other(a: str, b: str) -> bool:
@@ -53,20 +53,20 @@ def _one_in_the_other(a: str, b: str) -> bool:
     return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")
 
 
-def _generation(made: Pod, old: Pod | None) -> Iterator[Change]:
+def _generation(result: Pod, old: Pod | None) -> Iterator[Change]:
     """What becomes of the generation, for kinds that have one."""
-    number = made["metadata"].get("generation", 0)
+    number = result["metadata"].get("generation", 0)
     stored = 0 if old is None else old["metadata"].get("generation", 0)
     if old is None and number:
-        yield Change("generation", "metadata.generation", 0, number, f"the {_word(made)} is new")
+        yield Change("generation", "metadata.generation", 0, number, f"the {_word(result)} is new")
     elif old is not None and number != stored:
-        moved = _moved(_content(old), _content(made)) or _moved(_annotations(old), _annotations(made))
+        moved = _moved(_content(old), _content(result)) or _moved(_annotations(old), _annotations(result))
         reason = f"{', '.join(moved)} changed" if moved else "it is being deleted"
         yield Change("generation", "metadata.generation", stored, number, reason)
 
 
-def _moved(old: Pod, made: Pod) -> list[str]:
-    return [_text(place) for place, _, _ in _differences(old, made, ())]
+def _moved(old: Pod, result: Pod) -> list[str]:
+    return [_text(place) for place, _, _ in _differences(old, result, ())]
 
 
 def _content(obj: Pod) -> Pod:
@@ -79,8 +79,8 @@ def _annotations(obj: Pod) -> Pod:
     return {"metadata": {"annotations": obj["metadata"].get("annotations") or {}}}
 
 
-def _word(made: Pod) -> str:
-    kind: str = made["kind"]
+def _word(result: Pod) -> str:
+    kind: str = result["kind"]
     return "pod" if kind == "Pod" else kind
 
 

@@ -250,8 +250,8 @@ def pod_level_resources(pod: Pod, ctx: Context) -> None:
 
 def _fill_pod_level(spec: Part, fixed: bool) -> None:
     """Pod-level resources that name anything are completed; an empty object stays empty."""
-    given = spec["resources"]
-    limits, requests = dict(given.get("limits") or {}), dict(given.get("requests") or {})
+    pod_level = spec["resources"]
+    limits, requests = dict(pod_level.get("limits") or {}), dict(pod_level.get("requests") or {})
     if not limits and not requests:
         return
     total = resources.aggregate_limits(spec)
@@ -261,7 +261,7 @@ def _fill_pod_level(spec: Part, fixed: bool) -> None:
         _fill_requests(limits, requests, resources.aggregate_requests(spec))
     if fixed:
         _fill_limits(limits, requests, total, spec)
-    spec["resources"] = {**given, **({"limits": limits} if limits else {}), **({"requests": requests} if requests else {})}
+    spec["resources"] = {**pod_level, **({"limits": limits} if limits else {}), **({"requests": requests} if requests else {})}
 
 
 def _fill_huge_page_limits(limits: Part, requests: Part, total: Totals) -> None:

@@ -234,11 +234,11 @@ class Engine:
 def _server(version: str, overrides: Mapping[str, bool] | None, allow_privileged: bool, switches: Iterable[str]) -> Server:
     release = history.parse_version(version)
     on = history.enabled(release, overrides)
-    chosen = our_switches.checked(switches)
+    switched_on = our_switches.checked(switches)
     table = types.load(release)
-    if "PodLevelResourceHealth" in chosen:
+    if "PodLevelResourceHealth" in switched_on:
         table = table.with_field("PodStatus", "allocatedResourcesStatus", like="ContainerStatus")
-    ctx = Context(release, on, table, chosen, allow_privileged, in_use=fields.in_use)
+    ctx = Context(release, on, table, switched_on, allow_privileged, in_use=fields.in_use)
     return Server(ctx, codec.Decoder(table, fields.watch(on, release), defaults.plain(ctx)))
 
 

@@ -84,17 +84,17 @@ Finds = Generator[FieldError, None, T]
 
 def collected(errors: Iterable[FieldError]) -> list[FieldError]:
     """What rules yield, up to LIMIT characters; then one error more says that there are others."""
-    found: list[FieldError] = []
+    faults: list[FieldError] = []
     size = 0
     for error in errors:
-        found.append(error)
+        faults.append(error)
         size += len(error.field) + len(error.shown) + len(error.detail) + 32
         if size > LIMIT:
-            found.append(
+            faults.append(
                 internal(error.field, f"more errors were found, which are not listed: all texts have over {LIMIT} characters")
             )
             break
-    return found
+    return faults
 
 
 def place_of(path: str) -> Place:

@@ -95,8 +95,8 @@ def delete_from_query(request: Request) -> dict[str, Any]:
     for name in ("orphanDependents", UNSAFE):
         if words := several(request.options, name):
             options[name] = _is_true(words)
-    if wanted := {name: value for name in ("uid", "resourceVersion") if (value := one(request, name))}:
-        options["preconditions"] = wanted
+    if preconditions := {name: value for name in ("uid", "resourceVersion") if (value := one(request, name))}:
+        options["preconditions"] = preconditions
     return options
 
 
@@ -117,6 +117,6 @@ def _delete_faults(options: Mapping[str, Any], version: Version) -> Errors:
     if options.get(UNSAFE):
         # A dry run of it is allowed since 1.37.
         for name in NOT_WITH_UNSAFE if version >= V1_37 else ("dryRun", *NOT_WITH_UNSAFE):
-            given = options.get(name)
-            if given is not None and given != []:
+            value = options.get(name)
+            if value is not None and value != []:
                 yield field.invalid(UNSAFE, True, f"cannot be set together with .{name}")

@@ -68,8 +68,8 @@ def _informed(server: Server, request: Request) -> Server:
     """The server with a context that knows the time of the request and the labels of its namespace."""
     labels = request.namespace_labels
     if not labels and server.plugins is not None:
-        found = server.plugins.world.get(("v1", "Namespace"), request.namespace)
-        labels = (found or {}).get("metadata", {}).get("labels") or labels
+        namespace = server.plugins.world.get(("v1", "Namespace"), request.namespace)
+        labels = (namespace or {}).get("metadata", {}).get("labels") or labels
     return server._replace(ctx=server.ctx._replace(namespace_labels=labels, now=request.now))
 
 
@@ -110,8 +110,8 @@ def _route(request: Request, kind: Kind, server: Server) -> Run:
             return POSTS[subresource]
         if subresource == "scale" and strategy.scale is not None and verb in SCALE:
             return SCALE[verb]
-        known = subresource in strategy.posts or (subresource == "scale" and strategy.scale is not None)
-        raise errors.MethodNotAllowed() if known else errors.NoSuchResource()
+        exists = subresource in strategy.posts or (subresource == "scale" and strategy.scale is not None)
+        raise errors.MethodNotAllowed() if exists else errors.NoSuchResource()
     if verb == "create" and not subresource:
         return _store_new
     if verb in ("update", "patch"):
@@ -190,8 +190,8 @@ def _claims(kind: Kind, old: Pod | None, new: Pod | None) -> tuple[Effect, ...]:
     claims = kind.strategy.claims
     if claims is None:
         return ()
-    held, wanted = (frozenset[str]() if obj is None else claims(obj) for obj in (old, new))
-    return (*map(Claim, sorted(wanted - held)), *map(Release, sorted(held - wanted)))
+    before, after = (frozenset[str]() if obj is None else claims(obj) for obj in (old, new))
+    return (*map(Claim, sorted(after - before)), *map(Release, sorted(before - after)))
 
 
 def _from_storage(judged: Judged, kind: Kind, server: Server) -> Pod:
@@ -207,8 +207,8 @@ def _last_finalizer_gone(pod: Pod, stored: Pod) -> bool:
     Upstream: Store.deleteWithoutFinalizers
     """
     meta = stored["metadata"]
-    held = "deletionTimestamp" in meta and not meta.get("deletionGracePeriodSeconds")
-    return held and not pod["metadata"].get("finalizers")
+    is_held = "deletionTimestamp" in meta and not meta.get("deletionGracePeriodSeconds")
+    return is_held and not pod["metadata"].get("finalizers")
 
 
 def _get(request: Request, stored: Pod | None, kind: Kind, server: Server) -> Outcome:
@@ -245,34 +245,34 @@ def _evict(request: Request, stored: Pod | None, kind: Kind, server: Server) -> 
         effects, warnings = verbs.eviction.evict(request, stored, server.ctx, server.decoder)
     except verbs.eviction.LeftCondition as half:
         return refused(half.error, effects=half.effects)
-    left = [effect.pod for effect in effects if isinstance(effect, Store)]
-    return Outcome(Answer(201, status.success(201), warn.headers(warnings), effects), left[-1] if left else stored)
+    pods = [effect.pod for effect in effects if isinstance(effect, Store)]
+    return Outcome(Answer(201, status.success(201), warn.headers(warnings), effects), pods[-1] if pods else stored)
 
 
 def _delete(request: Request, stored: Pod | None, kind: Kind, server: Server) -> Outcome:
-    wanted = _delete_options(request, server)
+    delete_options = _delete_options(request, server)
     if "AllowUnsafeMalformedObjectDeletion" not in server.ctx.gates:
-        wanted.pop(options.UNSAFE, None)
-    options.check_delete(wanted, server.ctx.version)
+        delete_options.pop(options.UNSAFE, None)
+    options.check_delete(delete_options, server.ctx.version)
     old = preconditions.exists(stored, request)
-    if wanted.pop(options.UNSAFE, None):
+    if delete_options.pop(options.UNSAFE, None):
         raise preconditions.unsafe_delete(request)
     check = kind.strategy.delete_preconditions or preconditions.for_delete
-    check(wanted.get("preconditions"), old, request, kind.qualified)
-    deleted = kind.strategy.delete(old, wanted, request)
+    check(delete_options.get("preconditions"), old, request, kind.qualified)
+    deleted = kind.strategy.delete(old, delete_options, request)
     pod = deleted.pod
     if pod is None:
         pod = {"kind": kind.kind, "apiVersion": kind.api_version, **codec.zero(kind.type_name, server.ctx.types)}
     # A delete that changes nothing about one under way is not admitted again.
     removed = any(isinstance(effect, Remove) for effect in deleted.effects)
     strategy = kind.strategy
-    warnings = strategy.delete_warnings(wanted) if strategy.delete_warnings is not None else ()
+    warnings = strategy.delete_warnings(delete_options) if strategy.delete_warnings is not None else ()
     if request.reviewers is not None and deleted.effects:
         # An immediate delete marks the object, or frees it of finalizers, and then removes it, and each step is admitted.
-        twice = removed and (pod != old or "finalizers" in old["metadata"]) and not wanted.get("dryRun")
-        warnings = (*warnings, *verbs.reviewers.deleted(request, (old, pod) if twice else (old,), wanted))
-    code = 202 if wanted.get("orphanDependents") is False and not removed else 200
-    effects: tuple[Effect, ...] = () if wanted.get("dryRun") else deleted.effects
+        twice = removed and (pod != old or "finalizers" in old["metadata"]) and not delete_options.get("dryRun")
+        warnings = (*warnings, *verbs.reviewers.deleted(request, (old, pod) if twice else (old,), delete_options))
+    code = 202 if delete_options.get("orphanDependents") is False and not removed else 200
+    effects: tuple[Effect, ...] = () if delete_options.get("dryRun") else deleted.effects
     if removed and effects:
         effects += _claims(kind, old, None)
     body = status.deleted(kind, pod) if removed and not strategy.returns_deleted else pod
@@ -299,8 +299,8 @@ def _accepted(
 
 def _invalid(request: Request, judged: Judged, kind: Kind, server: Server, explain: Callable[[], tuple[Change, ...]]) -> Outcome:
     name = judged.pod["metadata"].get("name", "")
-    found = judged.errors if request.verb == "patch" else source_places.placed(judged.errors, request.body)
-    error = errors.invalid(kind, name, found, server.ctx.version)
+    faults = judged.errors if request.verb == "patch" else source_places.placed(judged.errors, request.body)
+    error = errors.invalid(kind, name, faults, server.ctx.version)
     answer = Answer(error.code, status.failure(error), warn.headers(judged.warnings))
     return Outcome(answer, judged.pod, tuple(error.errors), error, explain)
 

@@ -34,6 +34,6 @@ def success(code: int) -> dict[str, Any]:
 def deleted(kind: Kind, obj: Pod) -> dict[str, Any]:
     """The Status of a delete that has removed an object of one of the kinds that are not answered with themselves."""
     meta = obj["metadata"]
-    named = {"name": meta.get("name", ""), "group": kind.group, "kind": kind.plural, "uid": meta.get("uid", "")}
-    details = {key: value for key, value in named.items() if value}
+    identity = {"name": meta.get("name", ""), "group": kind.group, "kind": kind.plural, "uid": meta.get("uid", "")}
+    details = {key: value for key, value in identity.items() if value}
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}

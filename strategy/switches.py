@@ -19,8 +19,8 @@ class SwitchError(ValueError):
 
 
 def checked(names: Iterable[str]) -> frozenset[str]:
-    chosen = frozenset(names)
-    for name in sorted(chosen):
+    on = frozenset(names)
+    for name in sorted(on):
         if name not in SWITCHES:
             raise SwitchError(f"unknown switch {name!r}; choose one of {', '.join(SWITCHES)}")
-    return chosen
+    return on

@@ -51,15 +51,15 @@ def create(body: Any, server: Server, query: Options, now: datetime = EPOCH) -> 
     return _created(body, EVERY, "has no rules here", server, query, now)
 
 
-def _created(body: Any, known: Mapping[str, Kind], words: str, server: Server, query: Options, now: datetime) -> Outcome:
+def _created(body: Any, rows: Mapping[str, Kind], words: str, server: Server, query: Options, now: datetime) -> Outcome:
     try:
         value = _parsed(body)
     except errors.ApiError as error:
         return pipeline.refused(error)
-    named = value.get("kind")
-    kind = known.get(named) if isinstance(named, str) else None
+    name = value.get("kind")
+    kind = rows.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise ValueError(f"kind {named!r} {words}; choose one of {', '.join(known)}")
+        raise ValueError(f"kind {name!r} {words}; choose one of {', '.join(rows)}")
     metadata = value.get("metadata")
     namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
     request = Request(
@@ -104,37 +104,37 @@ def template(value: Any, at: str, kind: str, server: Server) -> Outcome:
     """
     ctx = server.ctx
     try:
-        made, strict, seen, _ = server.decoder.decode(value, "PodTemplateSpec")
+        obj, strict, seen, _ = server.decoder.decode(value, "PodTemplateSpec")
     except codec.DecodeError as error:
         return pipeline.refused(errors.BadRequest(_moved_type(error.message, at)))
     warnings = [_moved_field(text, at) for text in strict]
-    workloads.default_template(made, made, "PodTemplateSpec", ctx, filled=False)
-    workloads.drop_disabled(made, None, at, ctx, seen)
-    found = [*rules.template(made, at, ctx), *_of_kind(made, at, kind), *pod_spec.declared(made["spec"], f"{at}.spec", ctx)]
-    if not found:
-        warnings += workloads.template_warnings(made, at, ctx)
-    if found:
-        return _invalid(kind, made, found, warnings, ctx)
-    pruned = codec.prune(made, "PodTemplateSpec", ctx.types)
+    workloads.default_template(obj, obj, "PodTemplateSpec", ctx, filled=False)
+    workloads.drop_disabled(obj, None, at, ctx, seen)
+    faults = [*rules.template(obj, at, ctx), *_of_kind(obj, at, kind), *pod_spec.declared(obj["spec"], f"{at}.spec", ctx)]
+    if not faults:
+        warnings += workloads.template_warnings(obj, at, ctx)
+    if faults:
+        return _invalid(kind, obj, faults, warnings, ctx)
+    pruned = codec.prune(obj, "PodTemplateSpec", ctx.types)
     return Outcome(Answer(201, pruned, warn.headers(warnings)), pruned)
 
 
-def _invalid(kind: str, made: Pod, found: list[FieldError], warnings: list[str], ctx: Context) -> Outcome:
+def _invalid(kind: str, obj: Pod, faults: list[FieldError], warnings: list[str], ctx: Context) -> Outcome:
     """From 1.37 on an error that is found twice is told once, as of a pod."""
     if ctx.version >= V1_37:
-        found = list({str(error): error for error in found}.values())
+        faults = list({str(error): error for error in faults}.values())
     group = KINDS[kind].group if kind in KINDS else ""
-    error = errors.Invalid(kind, made["metadata"].get("name", ""), found, group)
+    error = errors.Invalid(kind, obj["metadata"].get("name", ""), faults, group)
     answer = Answer(error.code, status.failure(error), warn.headers(warnings))
-    return Outcome(answer, made, tuple(found), error)
+    return Outcome(answer, obj, tuple(faults), error)
 
 
-def _of_kind(made: Pod, at: str, kind: str) -> Iterator[FieldError]:
+def _of_kind(obj: Pod, at: str, kind: str) -> Iterator[FieldError]:
     if kind in ("Job", "CronJob"):
-        yield from rules.runs_to_the_end(made["spec"], at, failure_policy=False)
+        yield from rules.runs_to_the_end(obj["spec"], at, failure_policy=False)
     elif kind in KINDS and kind != "PodTemplate":
         # A deployment's template is that of its replica sets.
-        yield from rules.runs_forever(made["spec"], at, "ReplicaSet" if kind == "Deployment" else kind)
+        yield from rules.runs_forever(obj["spec"], at, "ReplicaSet" if kind == "Deployment" else kind)
 
 
 def _moved_type(message: str, at: str) -> str:

@@ -102,7 +102,7 @@ def _named(struct: str, value: Any, table: Table) -> Any:
     if struct in _META:
         return _meta(struct, value, table)
     if struct.startswith(_MAP):
-        return {key: _named(struct.removeprefix(_MAP), held, table) for key, held in sorted(value.items())}
+        return {key: _named(struct.removeprefix(_MAP), inner, table) for key, inner in sorted(value.items())}
     if struct == "PodSpec" and any(key == _HOST_FIELDS[0] for _, key, _, _ in table["PodSecurityContext"]):
         value = _with_host_fields(value)
     if struct:
@@ -113,12 +113,12 @@ def _named(struct: str, value: Any, table: Table) -> Any:
 def _struct(rows: tuple[Row, ...], value: dict[str, Any], table: Table) -> dict[str, Any]:
     printed: dict[str, Any] = {}
     for name, key, zero, struct in rows:
-        held = value.get(key)
-        shown = _named(struct, zero if held is None else held, table)
+        item = value.get(key)
+        value_text = _named(struct, zero if item is None else item, table)
         if name:
-            printed[name] = shown
+            printed[name] = value_text
         else:
-            printed.update(shown)
+            printed.update(value_text)
     return printed
 
 
@@ -139,5 +139,5 @@ def _table(version: Version) -> Table:
         with open(os.path.join(_TABLES, f"1.{minor}", "internal.json"), "rb") as file:
             structs = json.loads(file.read())
         for struct, rows in structs.items():
-            table[struct] = tuple((name, key, zero, held[0] if held else "") for name, key, zero, *held in rows)
+            table[struct] = tuple((name, key, zero, of_struct[0] if of_struct else "") for name, key, zero, *of_struct in rows)
     return table

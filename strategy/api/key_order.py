@@ -50,8 +50,8 @@ class Order:
             below = of(self._types, field.type) if field.type in self._types else None
             if below is not None or field.shape == "map":
                 inner.append((name, field.shape, below))
-        made = self.layouts[names] = Layout(None if order == names else order, tuple(inner))
-        return made
+        layout = self.layouts[names] = Layout(None if order == names else order, tuple(inner))
+        return layout
 
 
 @lru_cache(maxsize=4096)
@@ -67,7 +67,7 @@ def ordered(obj: Object, type_name: str, types: Types) -> Object:
 
 def _ordered(obj: Object, order: Order) -> Object:
     names = tuple(obj)
-    wanted, inner = order.layouts.get(names) or order.layout(names)
+    target, inner = order.layouts.get(names) or order.layout(names)
     changed: Object | None = None
     for name, shape, below in inner:
         value = obj[name]
@@ -83,7 +83,7 @@ def _ordered(obj: Object, order: Order) -> Object:
             changed = {**obj, name: new} if changed is None else {**changed, name: new}
     if changed is not None:
         obj = changed
-    return obj if wanted is None else {name: obj[name] for name in wanted}
+    return obj if target is None else {name: obj[name] for name in target}
 
 
 def _items(items: list[Any], below: Order | None) -> list[Any]:
@@ -103,5 +103,5 @@ def _map(items: Object, below: Order | None) -> Object:
         new = {key: _ordered(item, below) if item else item for key, item in items.items()}
         items = new if any(new[key] is not item for key, item in items.items()) else items
     keys = list(items)
-    wanted = sorted(keys)
-    return items if keys == wanted else {key: items[key] for key in wanted}
+    target = sorted(keys)
+    return items if keys == target else {key: items[key] for key in target}

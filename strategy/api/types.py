@@ -138,7 +138,7 @@ def go_element(go_type: str) -> str:
 
 def _field(name: str, text: str) -> Field:
     type_name, *words = text.split(" ")
-    said = dict(word.partition("=")[::2] for word in words)
+    tags = dict(word.partition("=")[::2] for word in words)
     shape: Shape = "value"
     base = type_name
     if type_name.startswith(_LIST):
@@ -149,12 +149,12 @@ def _field(name: str, text: str) -> Field:
         name=name,
         type=base,
         shape=shape,
-        pointer="*" in said,
-        omitempty="omitempty" in said,
-        omitzero="omitzero" in said,
-        go_type=said.get("go") or plain_go_type(type_name),
-        inlined_from=said.get("in", ""),
-        patch_strategy=said.get("patch", ""),
-        merge_key=said.get("key", ""),
-        wire=said.get("wire", ""),
+        pointer="*" in tags,
+        omitempty="omitempty" in tags,
+        omitzero="omitzero" in tags,
+        go_type=tags.get("go") or plain_go_type(type_name),
+        inlined_from=tags.get("in", ""),
+        patch_strategy=tags.get("patch", ""),
+        merge_key=tags.get("key", ""),
+        wire=tags.get("wire", ""),
     )

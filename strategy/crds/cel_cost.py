@@ -89,8 +89,8 @@ class Total:
 
 def _exceeds(words: str, cost: int, limit: int) -> str:
     factor = cost / limit
-    shown = "more than 100x" if factor > 100 else f"{factor:.6f}x" if factor < 1.5 else f"{factor:.1f}x"
-    return f"{words} exceeds budget by factor of {shown} {_HELP}"
+    text = "more than 100x" if factor > 100 else f"{factor:.6f}x" if factor < 1.5 else f"{factor:.1f}x"
+    return f"{words} exceeds budget by factor of {text} {_HELP}"
 
 
 def _cardinality(place: Place) -> int:
@@ -166,24 +166,24 @@ class _Estimate:
     def __init__(self, bounded_names: bool) -> None:
         self._bounded_names = bounded_names
 
-    def cost(self, node: Syntax, known: dict[str, Size]) -> tuple[int, Size]:
+    def cost(self, node: Syntax, sizes: dict[str, Size]) -> tuple[int, Size]:
         if isinstance(node, Const):
             return 0, Size(len(node.value)) if isinstance(node.value, (str, bytes)) else _ONE
         if isinstance(node, Ident):
-            return 1, known.get(node.name, _ONE)
+            return 1, sizes.get(node.name, _ONE)
         if isinstance(node, Select):
-            cost, size = self.cost(node.operand, known)
+            cost, size = self.cost(node.operand, sizes)
             return cost + 1, _ONE if node.test else self._field(size, node.field)
         if isinstance(node, Call):
-            return self._call(node, known)
+            return self._call(node, sizes)
         if isinstance(node, ListLiteral):
-            parts = [self.cost(each, known) for each in node.elements]
+            parts = [self.cost(each, sizes) for each in node.elements]
             inner = max((size for _, size in parts), key=lambda size: size.most, default=_ONE)
             return 10 + sum(cost for cost, _ in parts), Size(len(parts), None, inner)
         if isinstance(node, (MapLiteral, Struct)):
-            costs = [self.cost(each.value, known)[0] for each in node.entries]
+            costs = [self.cost(each.value, sizes)[0] for each in node.entries]
             return (30 if isinstance(node, MapLiteral) else 40) + sum(costs), Size(len(costs))
-        return self._comprehension(node, known)
+        return self._comprehension(node, sizes)
 
     def _field(self, size: Size, name: str) -> Size:
         node = size.node
@@ -191,10 +191,10 @@ class _Estimate:
             return size.inner or _ONE
         if node.additional is not None:
             return _size(node.additional)
-        found = next((inner for key, inner in node.properties.items() if escaped(key) == name), None)
-        if found is None and name in ("name", "generateName"):
+        property_node = next((inner for key, inner in node.properties.items() if escaped(key) == name), None)
+        if property_node is None and name in ("name", "generateName"):
             return Size(253 if self._bounded_names else LARGEST_REQUEST)
-        return _ONE if found is None else _size(found)
+        return _ONE if property_node is None else _size(property_node)
 
     def _element(self, size: Size) -> Size:
         if size.node is not None:
@@ -202,22 +202,22 @@ class _Estimate:
             return _ONE if inner is None else _size(inner)
         return size.inner or _ONE
 
-    def _comprehension(self, node: Any, known: dict[str, Size]) -> tuple[int, Size]:
+    def _comprehension(self, node: Any, sizes: dict[str, Size]) -> tuple[int, Size]:
         assert isinstance(node, Comprehension)
-        range_cost, size = self.cost(node.range, known)
-        start, result = self.cost(node.init, known)
-        inside = {**known, node.variable: self._element(size), node.accumulator: result}
+        range_cost, size = self.cost(node.range, sizes)
+        start, result = self.cost(node.init, sizes)
+        inside = {**sizes, node.variable: self._element(size), node.accumulator: result}
         if size.node is not None and size.node.additional is not None:
             inside[node.variable] = Size(LARGEST_REQUEST if size.most > 1 else 1)
         if node.variable2:
             inside[node.variable2] = self._element(size)
         condition, _ = self.cost(node.condition, inside)
-        step, made = self.cost(node.step, inside)
-        end, last = self.cost(node.result, {**inside, node.accumulator: Size(size.most, None, made.inner or _ONE)})
+        step, result_size = self.cost(node.step, inside)
+        end, last = self.cost(node.result, {**inside, node.accumulator: Size(size.most, None, result_size.inner or _ONE)})
         return range_cost + start + size.most * (condition + step) + end, last
 
-    def _call(self, node: Call, known: dict[str, Size]) -> tuple[int, Size]:
-        parts = [self.cost(each, known) for each in (*((node.target,) if node.target is not None else ()), *node.args)]
+    def _call(self, node: Call, variables: dict[str, Size]) -> tuple[int, Size]:
+        parts = [self.cost(each, variables) for each in (*((node.target,) if node.target is not None else ()), *node.args)]
         costs, sizes = sum(cost for cost, _ in parts), [size for _, size in parts]
         cost, size = self._operation(node.function, sizes)
         if node.function == "_?_:_":

@@ -71,12 +71,12 @@ def _times(cardinality: int | None, most: int | None) -> int | None:
 
 def compiled(node: Node) -> tuple[Rule, ...]:
     """The rules of a node, compiled once."""
-    made: tuple[Rule, ...] | None = node.programs
-    if made is None:
+    programs: tuple[Rule, ...] | None = node.programs
+    if programs is None:
         objects: cel_values.Objects = {}
         kind = cel_values.type_of(node, objects)
-        made = node.programs = () if kind is None else tuple(_rule(each, kind, objects) for each in node.rules)
-    return made
+        programs = node.programs = () if kind is None else tuple(_rule(each, kind, objects) for each in node.rules)
+    return programs
 
 
 def _rule(source: Object, kind: Type, objects: cel_values.Objects) -> Rule:
@@ -91,9 +91,9 @@ def _rule(source: Object, kind: Type, objects: cel_values.Objects) -> Rule:
     return Rule(source, program, fault, message, message_fault)
 
 
-def _program(environment: Environment, text: str, wanted: Type, failed: str, other: str) -> tuple[Program | None, str]:
+def _program(environment: Environment, text: str, expected: Type, failed: str, other: str) -> tuple[Program | None, str]:
     try:
         program = environment.compile(text)
     except CompileError as error:
         return None, f"{failed}: {error}"
-    return (program, "") if program.type == wanted else (None, other)
+    return (program, "") if program.type == expected else (None, other)

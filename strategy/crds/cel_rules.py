@@ -57,11 +57,11 @@ def of_schema(root: Node, at: str, sound: set[str], ctx: Context, unchanged: boo
 
 
 def _compilation(rule: Rule, at: str) -> Errors:
-    shown = internal_text.rule(rule.source)
+    text = internal_text.rule(rule.source)
     if rule.fault:
-        yield field.invalid(f"{at}.rule", rule.source, rule.fault, show=shown)
+        yield field.invalid(f"{at}.rule", rule.source, rule.fault, show=text)
     if rule.message_fault:
-        yield field.invalid(f"{at}.messageExpression", rule.source, rule.message_fault, show=shown)
+        yield field.invalid(f"{at}.messageExpression", rule.source, rule.message_fault, show=text)
 
 
 def _old_self(rule: Rule, uncorrelatable: str, at: str) -> Errors:
@@ -124,9 +124,9 @@ class _Walk:
         from podstrat.cel import Budget
         from podstrat.strategy.crds import cel_values
 
-        seen = cel_values.value_of(value, node)
+        converted = cel_values.value_of(value, node)
         seen_old = MISSING if old is MISSING else cel_values.value_of(old, node)
-        yield from self._spot(_Spot(node, value, old, seen, seen_old, at), Budget(BUDGET))
+        yield from self._spot(_Spot(node, value, old, converted, seen_old, at), Budget(BUDGET))
 
     def _spot(self, spot: _Spot, budget: Budget) -> Errors:
         if spot.value is None:
@@ -198,10 +198,10 @@ def _below(spot: _Spot) -> Iterator[_Spot]:
             inner = node.member(key)
             if inner is None:
                 continue
-            known = cel_values.escaped(key) if key in node.properties else key
+            name = cel_values.escaped(key) if key in node.properties else key
             at = (f"{spot.at}.{key}" if spot.at else key) if key in node.properties else f"{spot.at}[{key}]"
-            old, seen = member_of(spot.old, key), spot.seen.get(known) if isinstance(spot.seen, dict) else None
-            yield _Spot(inner, item, old, seen, member_of(spot.seen_old, known), at)
+            old, converted = member_of(spot.old, key), spot.seen.get(name) if isinstance(spot.seen, dict) else None
+            yield _Spot(inner, item, old, converted, member_of(spot.seen_old, name), at)
     elif isinstance(value, list) and node.items is not None:
         before = Items(spot.old, node)
         for i, item in enumerate(value):

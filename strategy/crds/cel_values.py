@@ -63,10 +63,10 @@ def type_of(node: Node, objects: Objects, at: str = "selfType") -> Type | None:
 def _object(node: Node, objects: Objects, at: str) -> Type:
     fields: dict[str, Type] = {}
     for name, inner in node.properties.items():
-        known = escaped(name)
-        kind = type_of(inner, objects, f"{at}.{known}") if known else None
+        name_in_cel = escaped(name)
+        kind = type_of(inner, objects, f"{at}.{name_in_cel}") if name_in_cel else None
         if kind is not None:
-            fields[known] = kind
+            fields[name_in_cel] = kind
     if node.embedded:
         metadata = f"{at}.metadata"
         objects[metadata] = {"name": STRING, "generateName": STRING}
@@ -85,10 +85,10 @@ def value_of(value: Any, node: Node | None) -> Any:
     if isinstance(value, dict):
         if node.additional is not None:
             return {key: value_of(item, node.additional) for key, item in value.items()}
-        made = {escaped(name): value_of(value[name], inner) for name, inner in node.properties.items() if name in value}
+        fields = {escaped(name): value_of(value[name], inner) for name, inner in node.properties.items() if name in value}
         if node.embedded:
-            made |= {key: value[key] for key in ("apiVersion", "kind", "metadata") if key in value}
-        return made
+            fields |= {key: value[key] for key in ("apiVersion", "kind", "metadata") if key in value}
+        return fields
     if isinstance(value, list):
         return [value_of(item, node.items) for item in value]
     if isinstance(value, str) and node.format in _STRINGS and node.type == "string":
@@ -108,7 +108,7 @@ def _parsed(text: str, kind: Type) -> Any:
         except binascii.Error:
             return text
     if kind is DURATION:
-        found: Any = times.parse_duration(text)
+        result: Any = times.parse_duration(text)
     else:
-        found = times.parse_timestamp(text if "T" in text.upper() else f"{text}T00:00:00Z")
-    return text if found is None else found
+        result = times.parse_timestamp(text if "T" in text.upper() else f"{text}T00:00:00Z")
+    return text if result is None else result

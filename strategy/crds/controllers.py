@@ -35,8 +35,8 @@ def settled(crd: Object, others: Iterable[Object], now: str) -> Object:
         _set(conditions, _condition("Established", "False", "NotAccepted", "not all names are accepted"), now)
     if is_protected(crd["spec"]["group"]):
         state, value = approval(crd)
-        held, reason, text = _APPROVALS[state]
-        _set(conditions, _condition("KubernetesAPIApprovalPolicyConformant", held, reason, text.format(value)), now)
+        state_of_condition, reason, text = _APPROVALS[state]
+        _set(conditions, _condition("KubernetesAPIApprovalPolicyConformant", state_of_condition, reason, text.format(value)), now)
     status["conditions"] = conditions
     return crd if status == crd.get("status") else {**crd, "status": status}
 
@@ -71,13 +71,13 @@ def _names(crd: Object, others: Iterable[Object]) -> tuple[Object, Object]:
         ("kind", "KindConflict", kinds),
         ("listKind", "ListKindConflict", kinds),
     ):
-        wanted = names.get(key) or ""
-        clash = [name for name in (wanted if isinstance(wanted, list) else [wanted]) if name and name in pool]
+        requested = names.get(key) or ""
+        clash = [name for name in (requested if isinstance(requested, list) else [requested]) if name and name in pool]
         if clash:
             text = ", ".join(f'"{name}" is already in use' for name in clash)
             condition = _condition("NamesAccepted", "False", reason, f"[{text}]" if len(clash) > 1 else text)
-        elif wanted:
-            accepted[key] = wanted
+        elif requested:
+            accepted[key] = requested
         else:
             accepted.pop(key, None)
     if names.get("categories"):

@@ -21,7 +21,7 @@ class ConversionFailed(Exception):
     """A webhook that did not convert; the text says why."""
 
 
-def refuse(definition: Object, obj: Object, wanted: str) -> Object:
+def refuse(definition: Object, obj: Object, version: str) -> Object:
     """Without a server nothing is called."""
     raise ConversionFailed(NOT_CALLED)
 

@@ -85,9 +85,9 @@ class Decoder(codec.Decoder):
 
     def _metadata(self, value: Any, at: str) -> tuple[Object, list[str]]:
         """Metadata read as ObjectMeta, and the complaints about it."""
-        got = self._base.decode({} if value is None else value, "ObjectMeta")
-        metadata = {key: got.value[key] for key in sorted(got.value)}
-        return metadata, [text.replace('field "', f'field "{at}.', 1) for text in got.strict]
+        result = self._base.decode({} if value is None else value, "ObjectMeta")
+        metadata = {key: result.value[key] for key in sorted(result.value)}
+        return metadata, [text.replace('field "', f'field "{at}.', 1) for text in result.strict]
 
     def _coerce(self, obj: Object, version: Version) -> Iterator[str]:
         """Reads the metadata of embedded resources; gives the paths of their unknown fields.
@@ -105,8 +105,8 @@ class Decoder(codec.Decoder):
             try:
                 metadata, unknown = self._metadata(resource["metadata"], f"{at}.metadata")
             except DecodeError as error:
-                shown = go.to_json(resource["metadata"], sort_keys=True)
-                raise DecodeError(f"{at}.metadata: Invalid value: {shown}: {error.message}") from None
+                json_text = go.to_json(resource["metadata"], sort_keys=True)
+                raise DecodeError(f"{at}.metadata: Invalid value: {json_text}: {error.message}") from None
             resource["metadata"] = metadata
             for text in unknown:
                 yield text.removeprefix('unknown field "').removesuffix('"')
@@ -126,22 +126,22 @@ _NOTHING: Any = _Nothing()
 
 def _named(value: Any, body: Any) -> tuple[str, str]:
     """Kind and apiVersion that a body says."""
-    named = codec.named_as(value, "", "")
-    if not named.kind:
+    type_meta = codec.named_as(value, "", "")
+    if not type_meta.kind:
         raise DecodeError(f"Object 'Kind' is missing in '{jsontext.text(codec.sent(body))}'")
     version = value.get("apiVersion")
-    return named.kind, version if isinstance(version, str) else ""
+    return type_meta.kind, version if isinstance(version, str) else ""
 
 
 def _repeated(value: Any, at: str) -> Iterator[str]:
     """The keys that a text repeats, in its order."""
     if isinstance(value, dict):
-        met: set[str] = set()
+        names: set[str] = set()
         for key, item in value.items():
             path = f"{at}.{key}" if at else str(key)
-            if key in met:
+            if key in names:
                 yield f"duplicate field {go.quote(path)}"
-            met.add(key)
+            names.add(key)
             if isinstance(item, (dict, list)):
                 yield from _repeated(item, path)
     elif isinstance(value, list):

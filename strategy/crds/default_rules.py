@@ -39,7 +39,7 @@ def _default(node: Node, at: str, version: Version, cel: CelRules) -> Errors:
     if not same(pruning.pruned(default, node, unknown), default):
         yield field.invalid(at, default, "must not have unknown fields")
         return
-    found = [*embedded.rules(default, node, at, version), *value_rules.errors(default, node, version, at, is_default=True)]
-    yield from found
-    if not found and node.rules_below:
+    faults = [*embedded.rules(default, node, at, version), *value_rules.errors(default, node, version, at, is_default=True)]
+    yield from faults
+    if not faults and node.rules_below:
         yield from cel(node, default, at)

@@ -82,20 +82,20 @@ def is_true(crd: Object, kind: str) -> bool:
 
 
 def _name_form(spec: Object) -> validation.Format:
-    wanted = f"{spec['names']['plural']}.{spec['group']}"
+    expected = f"{spec['names']['plural']}.{spec['group']}"
 
     def form(text: str) -> validation.Messages:
-        other = () if text == wanted else ('must be spec.names.plural+"."+spec.group',)
+        other = () if text == expected else ('must be spec.names.plural+"."+spec.group',)
         return (*validation.dns_subdomain(text), *other)
 
     return form
 
 
 def _metadata_update(crd: Object, old: Object, ctx: Context) -> Errors:
-    found = list(meta.labels_and_owners(crd["metadata"], ctx))
-    yield from meta.on_write(crd["metadata"], ctx, found)
-    yield from meta.on_update(crd["metadata"], old["metadata"], found)
-    yield from meta.on_update(crd["metadata"], old["metadata"], found)
+    label_errors = list(meta.labels_and_owners(crd["metadata"], ctx))
+    yield from meta.on_write(crd["metadata"], ctx, label_errors)
+    yield from meta.on_update(crd["metadata"], old["metadata"], label_errors)
+    yield from meta.on_update(crd["metadata"], old["metadata"], label_errors)
 
 
 def _immutable(value: Any, old: Any, at: str) -> Errors:
@@ -120,12 +120,12 @@ def _stored_versions(stored: list[str] | None, form: Form) -> Errors:
     if not stored:
         yield field.invalid(at, stored, "must have at least one stored version")
         return
-    known = {version["name"] for version in versions}
+    version_names = {version["name"] for version in versions}
     for version in versions:
         if version.get("storage") and version["name"] not in stored:
             yield field.invalid(at, stored, f"must have the storage version {version['name']}")
     for i, name in enumerate(stored):
-        if name not in known:
+        if name not in version_names:
             text = (
                 f"missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions until a "
                 f"storage migration ensures no data remains persisted in {name} and removes {name} from status.storedVersions"
@@ -230,13 +230,13 @@ def _unchanged_schema(old: Form, value: Object) -> Object | None:
 
 def _version_list(form: Form) -> Errors:
     every = [version["name"] for version in form.versions]
-    shown = None
+    text = None
     if len(set(every)) < len(every):
-        shown = internal_text.versions(form.spec.get("versions"), form.moved)
-        yield field.invalid("spec.versions", every, "must contain unique version names", show=shown)
+        text = internal_text.versions(form.spec.get("versions"), form.moved)
+        yield field.invalid("spec.versions", every, "must contain unique version names", show=text)
     if sum(bool(version.get("storage")) for version in form.versions) != 1:
-        shown = shown or internal_text.versions(form.spec.get("versions"), form.moved)
-        yield field.invalid("spec.versions", every, "must have exactly one version marked as storage version", show=shown)
+        text = text or internal_text.versions(form.spec.get("versions"), form.moved)
+        yield field.invalid("spec.versions", every, "must have exactly one version marked as storage version", show=text)
     if every and every[0]:
         yield from names.label(every[0], "spec.version")
 
@@ -249,11 +249,11 @@ def schema(value: Object, at: str, has_status: bool, ctx: Context, unchanged: Ob
 
     Upstream: validateCustomResourceDefinitionValidation
     """
-    told = False
+    reported = False
     for error in _schema(value, at, has_status, ctx, unchanged):
-        told = True
+        reported = True
         yield error
-    if not told and (text := structural.unsupported(value)):
+    if not reported and (text := structural.unsupported(value)):
         yield field.invalid(at, "", text)
 
 
@@ -270,12 +270,12 @@ def _schema(value: Object, at: str, has_status: bool, ctx: Context, unchanged: O
         yield field.forbidden(f"{at}.nullable", "nullable cannot be true at the root")
     node: Node | None = None
     if not structural.unsupported(value):
-        found = list(structural.rules(value, at))
-        if not found:
+        faults = list(structural.rules(value, at))
+        if not faults:
             node = Node(value, ctx.version, root=True)
-            found = list(default_rules.rules(node, at, ctx.version, cel_rules.about_default(ctx)))
-        node = None if found else node
-        yield from found
+            faults = list(default_rules.rules(node, at, ctx.version, cel_rules.about_default(ctx)))
+        node = None if faults else node
+        yield from faults
     sound: set[str] = set()
     yield from schema_rules.rules(value, schema_rules.Place(at, root=True), sound)
     if node is not None:
@@ -290,9 +290,9 @@ def warnings(crd: Object, old: Object | None, ctx: Context) -> Iterator[str]:
 
     Upstream: customResourceDefinitionStrategy.WarningsOnCreate
     """
-    known = set() if old is None else set(_warnings(old, ctx))
+    before = set() if old is None else set(_warnings(old, ctx))
     for text in _warnings(crd, ctx):
-        if text not in known:
+        if text not in before:
             yield text
 
 

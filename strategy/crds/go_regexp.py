@@ -135,8 +135,8 @@ class _Parser:
             return
         match = _GROUP.match(self.text, self.at)
         if match is None:
-            named = self.text.startswith(("?P<", "?<"), self.at) and self.text[self.at + 2 : self.at + 3] not in ("=", "!")
-            if named:
+            has_name = self.text.startswith(("?P<", "?<"), self.at) and self.text[self.at + 2 : self.at + 3] not in ("=", "!")
+            if has_name:
                 raise BadPattern("invalid named capture", self.text[start:])
             end = next((i for i in range(self.at + 1, len(self.text)) if self.text[i] not in "imsU-"), len(self.text) - 1)
             raise BadPattern("invalid or unsupported Perl syntax", self.text[start : end + 1])
@@ -224,8 +224,8 @@ class _Parser:
         self.at += 1
         if char.isascii() and not char.isalnum():
             return re.escape(char)
-        known = char in _CLASSES or char in "afnrtv" or (not inside and char in "AbBz")
-        if known:
+        is_known = char in _CLASSES or char in "afnrtv" or (not inside and char in "AbBz")
+        if is_known:
             return {"z": r"\Z"}.get(char, f"\\{char}")
         if char == "x":
             return self._hex(start)

@@ -47,12 +47,12 @@ def _identity(value: Any) -> Any:
 def _map(items: list[Any], node: Node, at: str) -> Errors:
     """A repeated key is told once."""
     seen: set[Any] = set()
-    told: set[Any] = set()
+    reported: set[Any] = set()
     for i, item in enumerate(items):
         if not isinstance(item, dict):
             continue
         key = key_of(item, node.keys)
-        if key in seen and key not in told:
-            told.add(key)
+        if key in seen and key not in reported:
+            reported.add(key)
             yield field.duplicate(f"{at}[{i}]", {name: item[name] for name in sorted(node.keys) if name in item})
         seen.add(key)

@@ -43,10 +43,10 @@ def _list(node: compiled.Node, types: Types) -> Node:
         return Node(SET, element=element)
     if node.list_type != "map" or node.items is None:
         return Node(LIST, leaf=True, element=element)
-    made = Node(KEYED, element=element)
-    made.keys = tuple(sorted((key, _default(node.items, key)) for key in node.keys))
-    made.key = made.keys[0] if len(made.keys) == 1 else None
-    return made
+    keyed = Node(KEYED, element=element)
+    keyed.keys = tuple(sorted((key, _default(node.items, key)) for key in node.keys))
+    keyed.key = keyed.keys[0] if len(keyed.keys) == 1 else None
+    return keyed
 
 
 def _default(items: compiled.Node, key: str) -> object:
@@ -60,9 +60,9 @@ def _object(node: compiled.Node, types: Types) -> Node:
         return Node(MAP, leaf=leaf, element=of(node.additional, types))
     if not node.properties and not node.embedded:
         return Node(MAP, leaf=leaf, element=DEDUCED)
-    made = Node(OBJECT, leaf=leaf, element=DEDUCED if node.preserves or node.has_additional else None)
-    made.fields = {name: of(inner, types) for name, inner in node.properties.items()}
+    result = Node(OBJECT, leaf=leaf, element=DEDUCED if node.preserves or node.has_additional else None)
+    result.fields = {name: of(inner, types) for name, inner in node.properties.items()}
     if node.embedded:
         text = Node(SCALAR, leaf=True, scalar="string")
-        made.fields |= {"apiVersion": text, "kind": text, "metadata": schema.of(types).object("ObjectMeta")}
-    return made
+        result.fields |= {"apiVersion": text, "kind": text, "metadata": schema.of(types).object("ObjectMeta")}
+    return result

@@ -24,18 +24,18 @@ LONGEST = 63  # a DNS label
 
 def faults(text: str) -> list[str]:
     """Upstream: IsDNS1035Label"""
-    found = [validation.no_longer_than(LONGEST)] if len(text.encode()) > LONGEST else []
-    return found if _LABEL.fullmatch(text) else [*found, DNS_1035]
+    texts = [validation.no_longer_than(LONGEST)] if len(text.encode()) > LONGEST else []
+    return texts if _LABEL.fullmatch(text) else [*texts, DNS_1035]
 
 
 def label(text: str, at: str) -> Errors:
-    if found := faults(text):
-        yield field.invalid(at, text, ",".join(found))
+    if texts := faults(text):
+        yield field.invalid(at, text, ",".join(texts))
 
 
 def mixed_case(text: str, at: str) -> Errors:
-    if found := faults(text.lower()):
-        yield field.invalid(at, text, MIXED_CASE + ",".join(found))
+    if texts := faults(text.lower()):
+        yield field.invalid(at, text, MIXED_CASE + ",".join(texts))
 
 
 def rules(names: dict[str, Any], at: str) -> Errors:

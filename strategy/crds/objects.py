@@ -82,9 +82,9 @@ class _Rules:
         self._check_kind(obj)
         metadata = dict(old["metadata"])
         _keep(metadata, obj["metadata"], "managedFields")
-        made = {**old, "metadata": metadata}
-        _keep(made, obj, "status")
-        return made, []
+        result = {**old, "metadata": metadata}
+        _keep(result, obj, "status")
+        return result, []
 
     def _check_kind(self, obj: Object) -> None:
         """Upstream: customResourceValidator.ValidateTypeMeta"""
@@ -100,51 +100,51 @@ class _Rules:
     # ---- rules ---------------------------------------------------------------------------------------
 
     def create(self, obj: Object, ctx: Context) -> Errors:
-        found = [*meta.name(obj["metadata"]), *meta.common(obj["metadata"], ctx, None)]
-        found += value_rules.errors(obj, self._version.node, ctx.version)
-        found += [*self._scale_spec(obj), *self._scale_status(obj)]
-        found += embedded.rules(obj, self._version.node, "", ctx.version, skip_root=True)
-        found += list_types.rules(obj, self._version.node)
-        yield from found
-        yield from self._cel(obj, MISSING, found, ctx)
+        faults = [*meta.name(obj["metadata"]), *meta.common(obj["metadata"], ctx, None)]
+        faults += value_rules.errors(obj, self._version.node, ctx.version)
+        faults += [*self._scale_spec(obj), *self._scale_status(obj)]
+        faults += embedded.rules(obj, self._version.node, "", ctx.version, skip_root=True)
+        faults += list_types.rules(obj, self._version.node)
+        yield from faults
+        yield from self._cel(obj, MISSING, faults, ctx)
 
     def update(self, obj: Object, old: Object, ctx: Context) -> Errors:
-        found = self._metadata_update(obj, old, ctx)
-        found += value_rules.errors(obj, self._version.node, ctx.version, "", old)
-        found += [*self._scale_spec(obj), *self._scale_status(obj)]
-        found += embedded.rules(obj, self._version.node, "", ctx.version, skip_root=True)
-        found += self._new_list_faults(obj, old)
-        yield from found
-        yield from self._cel(obj, old, found, ctx)
+        faults = self._metadata_update(obj, old, ctx)
+        faults += value_rules.errors(obj, self._version.node, ctx.version, "", old)
+        faults += [*self._scale_spec(obj), *self._scale_status(obj)]
+        faults += embedded.rules(obj, self._version.node, "", ctx.version, skip_root=True)
+        faults += self._new_list_faults(obj, old)
+        yield from faults
+        yield from self._cel(obj, old, faults, ctx)
 
     def status_update(self, obj: Object, old: Object, ctx: Context) -> Errors:
-        found = self._metadata_update(obj, old, ctx)
+        faults = self._metadata_update(obj, old, ctx)
         status = self._version.node.properties.get("status")
         if "status" in obj and status is not None:
-            found += value_rules.errors(obj["status"], status, ctx.version, "status", old.get("status", MISSING))
-        found += self._scale_status(obj)
-        found += self._new_list_faults(obj, old)
-        yield from found
-        yield from self._cel(obj, old, found, ctx)
+            faults += value_rules.errors(obj["status"], status, ctx.version, "status", old.get("status", MISSING))
+        faults += self._scale_status(obj)
+        faults += self._new_list_faults(obj, old)
+        yield from faults
+        yield from self._cel(obj, old, faults, ctx)
 
     def _metadata_update(self, obj: Object, old: Object, ctx: Context) -> list[FieldError]:
         """The generic rules, and then the strategy's own, which repeat some of them.
 
         Upstream: rest.BeforeUpdate, customResourceValidator.ValidateUpdate
         """
-        found = list(meta.labels_and_owners(obj["metadata"], ctx))
-        again = list(meta.on_update(obj["metadata"], old["metadata"], found))
-        return [*meta.on_write(obj["metadata"], ctx, found), *again, *again]
+        label_errors = list(meta.labels_and_owners(obj["metadata"], ctx))
+        again = list(meta.on_update(obj["metadata"], old["metadata"], label_errors))
+        return [*meta.on_write(obj["metadata"], ctx, label_errors), *again, *again]
 
     def _new_list_faults(self, obj: Object, old: Object) -> Errors:
         """An object whose stored lists break the rules already may go on doing so."""
         if not any(list_types.rules(old, self._version.node)):
             yield from list_types.rules(obj, self._version.node)
 
-    def _cel(self, obj: Object, old: Any, found: list[FieldError], ctx: Context) -> Errors:
+    def _cel(self, obj: Object, old: Any, faults: list[FieldError], ctx: Context) -> Errors:
         if not self._version.node.rules_below:
             return
-        if any(error.type in _BLOCKING for error in found):
+        if any(error.type in _BLOCKING for error in faults):
             yield FieldError("FieldValueInvalid", "<nil>", None, _UNCHECKED, "null")
             return
         yield from cel_rules.of_object(self._version, obj, old, ctx)
@@ -213,11 +213,11 @@ def replicas(obj: Object, path: str) -> Errors:
         yield field.invalid(path, value, f"should be less than or equal to {_INT32}")
 
 
-def _accessor(path: str, value: Any, wanted: str, zero: Any) -> FieldError:
+def _accessor(path: str, value: Any, expected: str, zero: Any) -> FieldError:
     from podstrat.strategy.patch import goprint
 
     kind = "<nil>" if value is None else goprint.go_types[type(value)]
-    text = f"{path} accessor error: {goprint.plain(value)} is of the type {kind}, expected {wanted}"
+    text = f"{path} accessor error: {goprint.plain(value)} is of the type {kind}, expected {expected}"
     return field.invalid(path, zero, text)
 
 

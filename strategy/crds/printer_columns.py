@@ -38,10 +38,10 @@ def compiled(path: str) -> Callable[[Any], list[Any]]:
     steps = list(_steps(path))
 
     def find(obj: Any) -> list[Any]:
-        found = [obj]
+        values = [obj]
         for step in steps:
-            found = [inner for value in found for inner in step(value)]
-        return found
+            values = [inner for value in values for inner in step(value)]
+        return values
 
     return find
 
@@ -124,14 +124,14 @@ def _slice(match: re.Match[str]) -> Step:
 
 def _filter(match: re.Match[str]) -> Step:
     find, operator = compiled(match[1]), match[2]
-    wanted = _literal(match[3]) if operator else None
+    operand = _literal(match[3]) if operator else None
 
     def holds(item: Any) -> bool:
-        found = find(item)
-        if operator is None or not found:
-            return bool(found)
+        member = find(item)
+        if operator is None or not member:
+            return bool(member)
         try:
-            return _COMPARE[operator](found[0], wanted)
+            return _COMPARE[operator](member[0], operand)
         except TypeError:
             return False
 

@@ -58,10 +58,10 @@ def copied(value: Any) -> Any:
 
 def through(obj: Object, node: Node) -> Object:
     """An object as it is read from storage: pruned, without stray nulls, defaulted."""
-    made: Object = pruned(obj, node, [])
-    drop_nulls(made, node)
-    fill(made, node)
-    return made
+    copy: Object = pruned(obj, node, [])
+    drop_nulls(copy, node)
+    fill(copy, node)
+    return copy
 
 
 def drop_nulls(value: Any, node: Node | None) -> None:

@@ -131,49 +131,49 @@ class CustomResource:
         return {each.api_version: merge_types.of(each.node, self.ctx.types) for each in self.versions.values()}
 
     def served(self, version: str) -> Version | None:
-        found = self.versions.get(version)
-        return found if found is not None and found.served else None
+        row = self.versions.get(version)
+        return row if row is not None and row.served else None
 
     # ---- requests ------------------------------------------------------------------------------------
 
     def answer(self, request: Request, stored: Pod | None, version: str = "") -> Answer:
         """What the server answers to a request in one version, the storage version without one; and what happens to the store."""
-        asked = self.versions[version] if version else self.storage
+        requested = self.versions[version] if version else self.storage
         try:
-            old = None if stored is None else self.read(stored, asked)
-            answer = self._judged(request, old, asked)
+            old = None if stored is None else self.read(stored, requested)
+            answer = self._judged(request, old, requested)
         except errors.ApiError as error:
             answer = pipeline.refused(error).answer
         warnings = answer.warnings
-        if asked.deprecation:
-            warnings = tuple(dict.fromkeys((asked.deprecation, *warnings)))
+        if requested.deprecation:
+            warnings = tuple(dict.fromkeys((requested.deprecation, *warnings)))
         try:
-            return self._stored(answer._replace(warnings=warnings), asked)
+            return self._stored(answer._replace(warnings=warnings), requested)
         except errors.ApiError as error:
             return pipeline.refused(error, warnings).answer
 
-    def _judged(self, request: Request, old: Pod | None, asked: Version) -> Answer:
-        kind = asked.kind
+    def _judged(self, request: Request, old: Pod | None, requested: Version) -> Answer:
+        kind = requested.kind
         request = request._replace(resource=kind.resource, registry=f"{kind.group}/{kind.plural}")
         if request.verb == "patch" and request.patch_type == "strategic":
             raise media_types.unsupported_patch(self.ctx.gates, media_types.CUSTOM_PATCHES)
         if request.subresource:
-            self._check_subresource(request, asked)
+            self._check_subresource(request, requested)
         elif request.verb in ("create", "patch") and old is None and "deletionTimestamp" in self.definition["metadata"]:
             if request.verb == "create" or request.patch_type == "apply":
                 cause = "create not allowed while custom resource definition is terminating"
                 raise errors.Forbidden(kind.resource, _name(request), cause)
         if request.subresource == "scale":
-            return scale.answer(request, old, asked)
-        return pipeline.run_as(kind, request, old, asked.server).answer
+            return scale.answer(request, old, requested)
+        return pipeline.run_as(kind, request, old, requested.server).answer
 
-    def _check_subresource(self, request: Request, asked: Version) -> None:
-        known = {"status": asked.has_status, "scale": asked.scale is not None}
-        if not known.get(request.subresource):
-            raise errors.NotFound(asked.kind.resource, request.name)
+    def _check_subresource(self, request: Request, requested: Version) -> None:
+        served = {"status": requested.has_status, "scale": requested.scale is not None}
+        if not served.get(request.subresource):
+            raise errors.NotFound(requested.kind.resource, request.name)
         if request.verb == "delete":
-            text = f'delete is not supported on resources of kind "{asked.kind.resource}"'
-            raise NotSupported(text, {"kind": asked.kind.plural, "group": asked.kind.group})
+            text = f'delete is not supported on resources of kind "{requested.kind.resource}"'
+            raise NotSupported(text, {"kind": requested.kind.plural, "group": requested.kind.group})
 
     # ---- storage -------------------------------------------------------------------------------------
 
@@ -182,10 +182,10 @@ class CustomResource:
 
         Between them it is converted: by strategy None only the apiVersion changes.
         """
-        asked = self.versions[version] if isinstance(version, str) else version
+        requested = self.versions[version] if isinstance(version, str) else version
         obj = pruning.through(stored, self.storage.node)
-        if asked is not self.storage:
-            obj = pruning.through(self._converted(obj, self.storage, asked), asked.node)
+        if requested is not self.storage:
+            obj = pruning.through(self._converted(obj, self.storage, requested), requested.node)
         return obj
 
     def _converted(self, obj: Pod, source: Version, target: Version) -> Pod:
@@ -198,15 +198,15 @@ class CustomResource:
             kind = f"{source.api_version}, Kind={source.kind.kind}"
             raise conversion.failed(self.name, kind, obj, error, self.ctx.version) from None
 
-    def _stored(self, answer: Answer, asked: Version) -> Answer:
+    def _stored(self, answer: Answer, requested: Version) -> Answer:
         """The answer with what is stored in the storage version."""
         effects: tuple[Effect, ...] = tuple(
-            Store(self._in_storage(effect.pod, asked)) if isinstance(effect, Store) else effect for effect in answer.effects
+            Store(self._in_storage(effect.pod, requested)) if isinstance(effect, Store) else effect for effect in answer.effects
         )
         return answer._replace(effects=effects)
 
-    def _in_storage(self, obj: Pod, asked: Version) -> Pod:
-        return obj if asked is self.storage else self._converted(obj, asked, self.storage)
+    def _in_storage(self, obj: Pod, requested: Version) -> Pod:
+        return obj if requested is self.storage else self._converted(obj, requested, self.storage)
 
 
 class NotSupported(errors.ApiError):

@@ -51,10 +51,10 @@ def of(obj: Pod, version: Version) -> Pod:
     scale = version.scale
     assert scale is not None
     path = scale["specReplicasPath"]
-    wanted = json_path.read(obj, path)
-    if wanted is MISSING:
+    replicas = json_path.read(obj, path)
+    if replicas is MISSING:
         raise errors.InternalError(f'the spec replicas field "{path}" does not exist')
-    return _scale(obj, wanted, scale)
+    return _scale(obj, replicas, scale)
 
 
 def _scale(obj: Pod, replicas: Any, scale: Object) -> Pod:
@@ -71,15 +71,15 @@ def _judged(request: Request, old: Pod, version: Version) -> Any:
     scale, ctx = version.scale, version.resource.ctx
     assert scale is not None
     path: str = scale["specReplicasPath"]
-    wanted = json_path.read(old, path)
-    live = of(old, version) if request.verb == "patch" else _scale(old, 0 if wanted is MISSING else wanted, scale)
+    current = json_path.read(old, path)
+    live = of(old, version) if request.verb == "patch" else _scale(old, 0 if current is MISSING else current, scale)
     if entries := _to_scale(old, version, ctx):
         live["metadata"]["managedFields"] = entries
-    sent, warnings = _sent(request, live, version)
-    replicas = (sent.get("spec") or {}).get("replicas", 0)
-    made = json_path.written(old, path, replicas)
-    entries = _to_parent(old, sent["metadata"].get("managedFields"), version, ctx)
-    obj = {**made, "metadata": scales.parent_metadata(old, sent, entries)}
+    incoming_scale, warnings = _sent(request, live, version)
+    replicas = (incoming_scale.get("spec") or {}).get("replicas", 0)
+    result = json_path.written(old, path, replicas)
+    entries = _to_parent(old, incoming_scale["metadata"].get("managedFields"), version, ctx)
+    obj = {**result, "metadata": scales.parent_metadata(old, incoming_scale, entries)}
     with errors.keeping(warnings):
         preconditions.unchanged(obj, old, request)
     return update.judge(version.kind.strategy.updates[""], obj, old, warnings, Seen(), ctx)
@@ -89,7 +89,7 @@ def _sent(request: Request, live: Pod, version: Version) -> tuple[Pod, list[str]
     """The Scale that a request brings. Those of custom resources cannot be applied: the server cannot convert them."""
     base = version.resource.server
     try:
-        _, (sent, warnings, _) = incoming.for_update(request, live, SCALE, base.ctx, base.decoder, any_version=True)
+        _, (scale, warnings, _) = incoming.for_update(request, live, SCALE, base.ctx, base.decoder, any_version=True)
     except errors.BadRequest as error:
         if request.patch_type == "apply" or (
             "must be of type Scale" not in error.message and "handled as a Scale" not in error.message
@@ -97,9 +97,9 @@ def _sent(request: Request, live: Pod, version: Version) -> tuple[Pod, list[str]
             raise
         raise errors.BadRequest(_unregistered(base.ctx.version), warnings=error.warnings) from None
     if request.patch_type == "apply":
-        named = f"(/{request.name}; autoscaling/v1, Kind=Scale)"
-        raise errors.ServerError(f"failed to convert new object {named} to proper version: {_CONVERSION}")
-    return sent, warnings
+        title = f"(/{request.name}; autoscaling/v1, Kind=Scale)"
+        raise errors.ServerError(f"failed to convert new object {title} to proper version: {_CONVERSION}")
+    return scale, warnings
 
 
 def _unregistered(release: Release) -> str:

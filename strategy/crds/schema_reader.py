@@ -28,12 +28,12 @@ class _Reading:
         self._names = walk.struct_field(at)[1] if walk is not None else ""
 
     def misfit(self, value: Any, names: tuple[str, ...], go_type: str, struct: str = STRUCT) -> None:
-        shown = described(value)
-        if shown == "number" and go_type == "int64":
-            shown += " " + jsontext.number_text(value)
+        text = described(value)
+        if text == "number" and go_type == "int64":
+            text += " " + jsontext.number_text(value)
         path = ".".join(filter(None, (self._names, *names)))
         target = f"struct field {struct}.{path}" if path else "value"
-        self.fail(f"json: cannot unmarshal {shown} into Go {target} of type {go_type}")
+        self.fail(f"json: cannot unmarshal {text} into Go {target} of type {go_type}")
 
     def fail(self, message: str) -> None:
         if self._walk is not None:
@@ -46,11 +46,11 @@ class _Reading:
 
     def repeated(self, value: Any, at: Path) -> None:
         if self._walk is not None and isinstance(value, jsontext.Pairs):
-            met = set[str]()
+            names = set[str]()
             for key in value:
-                if key in met:
+                if key in names:
                     self._walk.duplicate(at, key)
-                met.add(key)
+                names.add(key)
 
 
 def read(go_type: str, walk: Walk, value: Any, at: Path) -> Object:
@@ -74,11 +74,11 @@ def _struct(reading: _Reading, value: Any, at: Path, names: tuple[str, ...], fie
         if reader is None:
             reading.unknown(at, key)
         elif item is not None:
-            got = reader(reading, item, (at, key), (*names, key))
-            if got is None:
+            item_value = reader(reading, item, (at, key), (*names, key))
+            if item_value is None:
                 out.pop(key, None)
             else:
-                out[key] = got
+                out[key] = item_value
     return {key: out[key] for key in fields if key in out}
 
 
@@ -195,10 +195,10 @@ def _docs(reading: _Reading, value: Any, at: Path, names: tuple[str, ...]) -> Ob
 def _below(reading: _Reading, value: Any, one: Reader) -> Any:
     """A value that is decoded by itself."""
     inner = _Reading(None, None)
-    got = one(inner, value, None, ())
+    result = one(inner, value, None, ())
     if inner.error:
         reading.fail(inner.error)
-    return got
+    return result
 
 
 def _schema_or_list(reading: _Reading, value: Any, at: Path, names: tuple[str, ...]) -> Any:

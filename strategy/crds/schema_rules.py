@@ -40,11 +40,11 @@ def rules(schema: Object, place: Place, sound: set[str]) -> Errors:
 
     Upstream: ValidateCustomResourceDefinitionOpenAPISchema
     """
-    found = False
+    has_faults = False
     for error in _node(schema, place, sound):
-        found = True
+        has_faults = True
         yield error
-    if not found:
+    if not has_faults:
         sound.add(place.at)
 
 

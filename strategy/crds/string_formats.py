@@ -74,8 +74,8 @@ def _email(text: str) -> bool:
     bare = (text[: comment.start()].rstrip() if comment else text).strip(" \t")
     if _ADDRESS.fullmatch(bare):
         return True
-    named = _DISPLAY.fullmatch(text)
-    return named is not None and _ADDRESS.fullmatch(named[1]) is not None
+    match = _DISPLAY.fullmatch(text)
+    return match is not None and _ADDRESS.fullmatch(match[1]) is not None
 
 
 def _hostname(text: str) -> bool:

@@ -111,11 +111,11 @@ def _resource(schema: Object, properties: Object, level: str, at: str) -> Errors
     embedded = schema.get(_EMBEDDED)
     is_resource = level == ROOT or embedded
     for name in ("kind", "apiVersion"):
-        if is_resource and name in properties and (said := properties[name].get("type", "")) != "string":
-            yield field.invalid(f"{at}.properties[{name}].type", said, "must be string")
+        if is_resource and name in properties and (type_name := properties[name].get("type", "")) != "string":
+            yield field.invalid(f"{at}.properties[{name}].type", type_name, "must be string")
     metadata = properties.get("metadata")
-    if metadata is not None and is_resource and (said := metadata.get("type", "")) != "object":
-        yield field.invalid(f"{at}.properties[metadata].type", said, "must be object")
+    if metadata is not None and is_resource and (type_name := metadata.get("type", "")) != "object":
+        yield field.invalid(f"{at}.properties[metadata].type", type_name, "must be object")
     if metadata is not None and level == ROOT and _restricts(metadata):
         text = "must not specify anything other than name and generateName, but metadata is implicitly specified"
         yield field.forbidden(f"{at}.properties[metadata]", text)

@@ -235,11 +235,11 @@ class _Walk:
     def _any_of(self, value: Any, branches: list[Node], name: str, old: Any, result: Result) -> None:
         best: Result | None = None
         for inner in branches:
-            got = self.value(value, inner, name, old)
-            if not got.faults:
+            outcome = self.value(value, inner, name, old)
+            if not outcome.faults:
                 return
-            if best is None or got.checks > best.checks:
-                best = got
+            if best is None or outcome.checks > best.checks:
+                best = outcome
         result.faults.append(_unplaced(f"{go.quote(name)} must validate at least one schema (anyOf)"))
         if best is not None:
             result.add(best)
@@ -248,24 +248,24 @@ class _Walk:
         best: Result | None = None
         valid = 0
         for inner in branches:
-            got = self.value(value, inner, name, old)
-            if not got.faults:
+            outcome = self.value(value, inner, name, old)
+            if not outcome.faults:
                 valid, best = valid + 1, None
-            elif not valid and (best is None or got.checks > best.checks):
-                best = got
+            elif not valid and (best is None or outcome.checks > best.checks):
+                best = outcome
         if valid == 1:
             return
-        found = f"Found {valid} valid alternatives" if valid else "Found none valid"
-        result.faults.append(_unplaced(f"{go.quote(name)} must validate one and only one schema (oneOf). {found}"))
+        text = f"Found {valid} valid alternatives" if valid else "Found none valid"
+        result.faults.append(_unplaced(f"{go.quote(name)} must validate one and only one schema (oneOf). {text}"))
         if best is not None:
             result.add(best)
 
     def _all_of(self, value: Any, branches: list[Node], name: str, old: Any, result: Result) -> None:
         valid = 0
         for inner in branches:
-            got = self.value(value, inner, name, old)
-            valid += not got.faults
-            result.add(got)
+            outcome = self.value(value, inner, name, old)
+            valid += not outcome.faults
+            result.add(outcome)
         if valid != len(branches):
             none = "" if valid else ". None validated"
             result.faults.append(_unplaced(f"{go.quote(name)} must validate all the schemas (allOf){none}"))
@@ -274,9 +274,9 @@ class _Walk:
 # ---- one fault each --------------------------------------------------------------------------------
 
 
-def _mistyped(name: str, wanted: str, met: str) -> Fault:
-    detail = f"{name} in body must be of type {wanted}: {go.quote(met)}"
-    return Fault("FieldValueTypeInvalid", name, met, detail, go.quote(met))
+def _mistyped(name: str, expected: str, actual: str) -> Fault:
+    detail = f"{name} in body must be of type {expected}: {go.quote(actual)}"
+    return Fault("FieldValueTypeInvalid", name, actual, detail, go.quote(actual))
 
 
 def _invalid(name: str, value: Any, detail: str) -> Fault:

@@ -83,23 +83,23 @@ def columns(values: list[Object] | None, at: str) -> Errors:
 
 def selectable(values: list[Object] | None, schema: Object | None, at: str) -> Errors:
     """Upstream: ValidateCustomResourceSelectableFields"""
-    known: set[str] = set()
+    paths: set[str] = set()
     for i, selected in enumerate(values or ()):
         path, place = selected["jsonPath"], f"{at}[{i}].jsonPath"
         if not path:
             yield field.required(place)
             continue
         try:
-            steps, found = field_path.follow(path, schema or {}, brackets=False)
+            steps, node = field_path.follow(path, schema or {}, brackets=False)
         except field_path.BadPath as error:
             yield field.invalid(place, path, f"is an invalid path: {error}")
             continue
         if steps and steps[0].name == "metadata":
             yield field.invalid(place, path, "must not point to fields in metadata")
-        if found.get("type") not in ("string", "boolean", "integer"):
+        if node.get("type") not in ("string", "boolean", "integer"):
             yield field.invalid(place, path, _SELECTABLE_TYPE)
-        if path in known:
+        if path in paths:
             yield field.duplicate(place, path)
-        known.add(path)
-    if len(known) > MOST_SELECTABLE:
-        yield field.too_many(at, len(known), MOST_SELECTABLE)
+        paths.add(path)
+    if len(paths) > MOST_SELECTABLE:
+        yield field.too_many(at, len(paths), MOST_SELECTABLE)

@@ -47,16 +47,16 @@ def faults(text: str, strict: bool) -> validation.Messages:
 
     Upstream: IsValidCIDRForLegacyField
     """
-    found = parse(text)
-    if found is None:
+    network = parse(text)
+    if network is None:
         return (BAD_CIDR,)
     if not strict:
         return ()
-    if not found.is_plain:
+    if not network.is_plain:
         return ("must not have leading 0s in IP or prefix length",)
-    if found.is_mapped:
+    if network.is_mapped:
         return ("must not have an IPv4-mapped IPv6 address",)
-    if found.address != found.network.network_address:
+    if network.address != network.network.network_address:
         return ("must not have bits set beyond the prefix length",)
     return ()
 

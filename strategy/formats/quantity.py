@@ -55,12 +55,12 @@ class Quantity:
 
     __slots__ = ("_canonical", "_digits", "_kept", "_power", "_scale", "family", "is_whole", "sign")
 
-    def __init__(self, digits: int, power: int, family: str, scale: int | None = None, kept: str | None = None) -> None:
+    def __init__(self, digits: int, power: int, family: str, scale: int | None = None, text: str | None = None) -> None:
         """``digits`` has no more than _LONG digits; ``_made`` takes any number of them."""
         self._digits, self._power = _trimmed(digits, power)
         self.family = family
         self._scale = scale
-        self._kept = kept
+        self._kept = text
         self._canonical: str | None = None
         # What is asked of every amount is worked out once, for amounts are remembered by their texts.
         self.sign = (digits > 0) - (digits < 0)
@@ -330,26 +330,26 @@ def _read(text: str) -> Quantity:
         raise QuantityError(FORMAT)
     sign, zeros, whole, fraction, suffix = match.groups("")
     family, power = _interpret(suffix)
-    written = bool(zeros or whole or fraction)
+    has_digits = bool(zeros or whole or fraction)
     whole = whole or "0"
     if family == BINARY_SI:
-        return _read_binary(text, sign, whole, fraction, power, written)
+        return _read_binary(text, sign, whole, fraction, power, has_digits)
     scale = _int32(power - len(fraction))
     digits = whole + fraction
     if len(digits) <= _FAST_DIGITS and scale >= _NANO:
         looks_canonical = text == "0" or (scale % 3 == 0 and digits[0] != "0" and not digits.endswith("000"))
         return Quantity(int(sign + digits), scale, family, scale, text if looks_canonical else None)
-    if not written:
+    if not has_digits:
         raise QuantityError(NUMERIC)
     return _rounded(sign, digits, power - len(fraction), family)
 
 
-def _read_binary(text: str, sign: str, whole: str, fraction: str, power: int, written: bool) -> Quantity:
+def _read_binary(text: str, sign: str, whole: str, fraction: str, power: int, has_digits: bool) -> Quantity:
     """An amount with a suffix Ki to Ei, which cannot exceed the largest int64."""
     if not fraction and len(whole) + power * 3 // 10 <= 14:
         number = int(sign + whole)
         return Quantity(number << power, 0, BINARY_SI, 0, text if number & 7 else None)
-    if not written:
+    if not has_digits:
         raise QuantityError(NUMERIC)
     if len(whole) > 19:
         return Quantity(-_MAX_INT64 if sign == "-" else _MAX_INT64, 0, BINARY_SI)

@@ -53,13 +53,13 @@ class Slashes:
 
     def related(self, number: int) -> list[int]:
         """The numbers of the texts that are this one, lie below it or above it, and were added since it was last asked about."""
-        found: list[int] = []
+        numbers: list[int] = []
         own = self._groups[number]
         for group in self._upwards(number):
             added = group.added_below if group is own else group.added
-            found += added[self._asked.get((number, group.start), 0) :]
+            numbers += added[self._asked.get((number, group.start), 0) :]
             self._asked[number, group.start] = len(added)
-        return sorted(found)
+        return sorted(numbers)
 
     def _upwards(self, number: int) -> Iterator[_Group]:
         group: _Group | None = self._groups[number]

@@ -106,7 +106,7 @@ def _scan(text: str, layout: str) -> _Instant:
     Upstream: time.Parse
     """
     rest = text.encode("utf-8", "surrogatepass")
-    got: dict[str, int] = {}
+    fields: dict[str, int] = {}
     micros = offset = 0
     for piece in _LAYOUTS[layout]:
         if piece == "Z07:00":
@@ -116,7 +116,7 @@ def _scan(text: str, layout: str) -> _Instant:
                 raise _unfit(text, layout, rest, piece)
             micros, rest = int(match[1]), rest[match.end() :]
         elif piece in _PIECES:
-            got[piece], rest = _number(text, layout, rest, piece)
+            fields[piece], rest = _number(text, layout, rest, piece)
             if piece == "05" and layout == _RFC3339 and (match := re.match(rb"[.,]([0-9]+)", rest)):
                 micros, rest = int(match[1][:6].ljust(6, b"0")), rest[match.end() :]
         elif rest.startswith(piece.encode()):
@@ -125,7 +125,7 @@ def _scan(text: str, layout: str) -> _Instant:
             raise _unfit(text, layout, rest, piece)
     if rest:
         raise _refused(text, f": extra text: {_quoted(rest)}")
-    year, month, day, hour, minute, second = got.values()
+    year, month, day, hour, minute, second = fields.values()
     cycles, like = divmod(year - 1, _CYCLE_YEARS)
     from calendar import monthrange
 
@@ -137,11 +137,11 @@ def _scan(text: str, layout: str) -> _Instant:
 
 def _number(text: str, layout: str, rest: bytes, piece: str) -> tuple[int, bytes]:
     fewest_digits, most_digits, name, least, most = _PIECES[piece]
-    taken = rest[:most_digits]
-    width = len(taken) - len(taken.lstrip(b"0123456789"))
+    digits = rest[:most_digits]
+    width = len(digits) - len(digits.lstrip(b"0123456789"))
     if width < fewest_digits:
         raise _unfit(text, layout, rest, piece)
-    number = int(taken[:width])
+    number = int(digits[:width])
     if not least <= number <= most:
         raise _refused(text, f": {name} out of range")
     return number, rest[width:]
@@ -171,8 +171,8 @@ def _civil(seconds: int) -> str:
     cycles, ordinal = divmod(days + _EPOCH - 1, _CYCLE_DAYS)
     day = date.fromordinal(ordinal + 1)
     year = day.year + cycles * _CYCLE_YEARS
-    shown = f"{year:04d}" if year >= 0 else f"-{-year:04d}"
-    return f"{shown}-{day.month:02d}-{day.day:02d}T{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
+    text = f"{year:04d}" if year >= 0 else f"-{-year:04d}"
+    return f"{text}-{day.month:02d}-{day.day:02d}T{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
 
 
 def _unfit(text: str, layout: str, rest: bytes, piece: str) -> TimeError:

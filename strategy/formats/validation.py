@@ -49,8 +49,8 @@ _ALNUM_DASH_DOT = (
 
 def pattern_text(sentence: str, pattern: str, *examples: str) -> str:
     """A sentence about a pattern, with its examples and the pattern itself."""
-    shown = "".join(f"'{example}', " if i == 0 else f" or '{example}', " for i, example in enumerate(examples))
-    return f"{sentence} (e.g. {shown}regex used for validation is '{pattern}')"
+    listing = "".join(f"'{example}', " if i == 0 else f" or '{example}', " for i, example in enumerate(examples))
+    return f"{sentence} (e.g. {listing}regex used for validation is '{pattern}')"
 
 
 def no_longer_than(limit: int, unit: str = "characters") -> str:

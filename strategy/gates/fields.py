@@ -137,11 +137,11 @@ def image_volumes(pod: Pod) -> Iterator[str]:
 def _without(holder: Pod, path: str, field: str, goes: Callable[[Pod], bool]) -> Iterator[str]:
     """Takes items out of a list, and the list with the last of them."""
     items = holder.get(field) or []
-    left = [item for item in items if not goes(item)]
-    if len(left) == len(items):
+    others = [item for item in items if not goes(item)]
+    if len(others) == len(items):
         return
-    if left:
-        holder[field] = left
+    if others:
+        holder[field] = others
     else:
         del holder[field]
     yield from (f"{path}.{field}[{i}]" for i, item in enumerate(items) if goes(item))

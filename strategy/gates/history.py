@@ -72,15 +72,15 @@ PODS: frozenset[str] = frozenset(_TABLE["pods"])
 def parse_version(version: str | tuple[int, int]) -> Version:
     """``1.37``, ``v1.37.2`` or ``(1, 37)`` as ``(1, 37)``, if that release's rules are here."""
     if isinstance(version, tuple):
-        shown = ".".join(map(str, version))
+        text = ".".join(map(str, version))
     else:
-        shown = version
-    match = _VERSION.fullmatch(shown)
+        text = version
+    match = _VERSION.fullmatch(text)
     if match is None:
-        raise VersionError(f"{go.quote(shown)} is not a version of Kubernetes: write it like 1.37 or v1.37.2")
+        raise VersionError(f"{go.quote(text)} is not a version of Kubernetes: write it like 1.37 or v1.37.2")
     parsed = int(match[1]), int(match[2])
     if parsed not in map(_version, RELEASES):
-        raise VersionError(f"Kubernetes {shown} is not supported: choose one of {', '.join(RELEASES)}")
+        raise VersionError(f"Kubernetes {text} is not supported: choose one of {', '.join(RELEASES)}")
     return parsed
 
 

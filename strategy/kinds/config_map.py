@@ -15,9 +15,9 @@ MAX_SIZE = 1024 * 1024  # upstream: MaxSecretSize, for ConfigMaps too
 IMMUTABLE = "field is immutable when `immutable` is set"
 
 
-def rules(obj: Pod, ctx: Context, found: meta.Found | None = None) -> Errors:
+def rules(obj: Pod, ctx: Context, label_errors: meta.LabelErrors | None = None) -> Errors:
     """Upstream: ValidateConfigMap"""
-    yield from meta.on_create(obj["metadata"], ctx, found=found)
+    yield from meta.on_create(obj["metadata"], ctx, label_errors=label_errors)
     data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
     for key in data:
         yield from keys(key, "data")

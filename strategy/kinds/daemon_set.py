@@ -127,9 +127,9 @@ def _strategy(strategy: Pod, ctx: Context) -> Errors:
     if strategy["type"] == "RollingUpdate":
         yield from _rolling_update(strategy["rollingUpdate"], "spec.updateStrategy.rollingUpdate")
     elif strategy["type"] not in TYPES:
-        shown = internal.text("apps.DaemonSetUpdateStrategy", strategy, ctx.version)
+        text = internal.text("apps.DaemonSetUpdateStrategy", strategy, ctx.version)
         place = ("spec", "updateStrategy", "type")
-        yield field.not_supported("spec.updateStrategy", strategy, TYPES, place)._replace(shown=shown)
+        yield field.not_supported("spec.updateStrategy", strategy, TYPES, place)._replace(shown=text)
 
 
 def _rolling_update(rolling: Pod, at: str) -> Errors:

@@ -143,9 +143,9 @@ def _strategy(strategy: Pod, ctx: Context) -> Errors:
     elif strategy["type"] == "RollingUpdate":
         yield from _rolling_update(rolling or {}, at)
     else:
-        shown = internal.text("apps.DeploymentStrategy", strategy, ctx.version)
+        text = internal.text("apps.DeploymentStrategy", strategy, ctx.version)
         place = ("spec", "strategy", "type")
-        yield field.not_supported("spec.strategy", strategy, TYPES, place)._replace(shown=shown)
+        yield field.not_supported("spec.strategy", strategy, TYPES, place)._replace(shown=text)
 
 
 def _rolling_update(rolling: Pod, at: str) -> Errors:

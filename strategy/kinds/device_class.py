@@ -40,13 +40,13 @@ def create_rules(obj: Pod, ctx: Context) -> Errors:
     yield from declarative.last(_whole(obj, ctx), TYPE, ctx)
 
 
-def _whole(obj: Pod, ctx: Context, found: meta.Found | None = None) -> Errors:
-    yield from _metadata(obj, ctx, found)
+def _whole(obj: Pod, ctx: Context, label_errors: meta.LabelErrors | None = None) -> Errors:
+    yield from _metadata(obj, ctx, label_errors)
     yield from _spec(obj["spec"], None, ctx)
 
 
-def _metadata(obj: Pod, ctx: Context, found: meta.Found | None = None) -> Errors:
-    for error in meta.on_create(obj["metadata"], ctx, found=found):
+def _metadata(obj: Pod, ctx: Context, label_errors: meta.LabelErrors | None = None) -> Errors:
+    for error in meta.on_create(obj["metadata"], ctx, label_errors=label_errors):
         # The type declares what names look like, and words their length in bytes.
         if ctx.declares and error.field == "metadata.name" and error.type == "FieldValueInvalid":
             error = declarative.Covered(*error._replace(detail=error.detail.replace("253 characters", "253 bytes")))
@@ -59,14 +59,14 @@ def update_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
 
 
 def _update(obj: Pod, old: Pod, ctx: Context) -> Errors:
-    found = list(meta.labels_and_owners(obj["metadata"], ctx))
-    yield from plain.generic(obj, old, ctx, found)
+    label_errors = list(meta.labels_and_owners(obj["metadata"], ctx))
+    yield from plain.generic(obj, old, ctx, label_errors)
     if ctx.version < V1_35:
         # The rules of a create came first, and then again.
-        yield from _whole(obj, ctx, found)
+        yield from _whole(obj, ctx, label_errors)
     else:
-        yield from _metadata(obj, ctx, found)
-    yield from meta.on_pod_update(obj["metadata"], old["metadata"], found)
+        yield from _metadata(obj, ctx, label_errors)
+    yield from meta.on_pod_update(obj["metadata"], old["metadata"], label_errors)
     yield from _spec(obj["spec"], old["spec"], ctx)
 
 
@@ -75,9 +75,9 @@ def _spec(spec: Pod, old: Pod | None, ctx: Context) -> Errors:
 
     Upstream: validateDeviceClassSpec
     """
-    given = spec.get("selectors") or []
+    selectors = spec.get("selectors") or []
     stored = _is_stored(spec, old, "selectors", ctx)
-    yield from device_selectors.each(given, "spec.selectors", ctx, stored)
+    yield from device_selectors.each(selectors, "spec.selectors", ctx, stored)
     configs = spec.get("config") or []
     if len(configs) > CONFIGS:
         yield from covered(devices.at_most(configs, CONFIGS, "spec.config"))

@@ -119,9 +119,9 @@ def create_rules(obj: Pod, ctx: Context) -> Errors:
     yield from _declared(obj["spec"], None, ctx, ctx)
 
 
-def _new(obj: Pod, ctx: Context, about: Context, found: meta.Found | None = None) -> Errors:
+def _new(obj: Pod, ctx: Context, about: Context, label_errors: meta.LabelErrors | None = None) -> Errors:
     """Upstream: ValidateJob"""
-    yield from _metadata(obj, ctx, found)
+    yield from _metadata(obj, ctx, label_errors)
     spec = obj["spec"]
     faults = list(selectors.label_selector(spec.get("selector"), "spec.selector", ctx))
     if not spec.get("manualSelector") and spec.get("selector") is not None:
@@ -130,12 +130,12 @@ def _new(obj: Pod, ctx: Context, about: Context, found: meta.Found | None = None
     yield from _indexed_name(obj)
 
 
-def _metadata(obj: Pod, ctx: Context, found: meta.Found | None) -> Errors:
+def _metadata(obj: Pod, ctx: Context, label_errors: meta.LabelErrors | None) -> Errors:
     """Where the labels are those of the template, that is where a fault in them is."""
     labels = obj["metadata"].get("labels")
-    taken = labels is not None and labels is obj["spec"]["template"]["metadata"].get("labels")
-    for error in meta.on_create(obj["metadata"], ctx, found=found):
-        if taken and error.field == "metadata.labels":
+    is_shared = labels is not None and labels is obj["spec"]["template"]["metadata"].get("labels")
+    for error in meta.on_create(obj["metadata"], ctx, label_errors=label_errors):
+        if is_shared and error.field == "metadata.labels":
             error = error._replace(place=("spec", "template", *error.where))
         yield error
 
@@ -197,12 +197,12 @@ def update_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
 
     Upstream: ValidateJobUpdate
     """
-    found = list(meta.labels_and_owners(obj["metadata"], ctx))
+    label_errors = list(meta.labels_and_owners(obj["metadata"], ctx))
     about = workload.about_template(ctx, old["spec"]["template"])
-    yield from workload.generic(obj, old, ctx, found)
+    yield from workload.generic(obj, old, ctx, label_errors)
     if ctx.version < V1_37:
-        yield from _new(obj, ctx, about, found)
-    yield from meta.on_pod_update(obj["metadata"], old["metadata"], found)
+        yield from _new(obj, ctx, about, label_errors)
+    yield from meta.on_pod_update(obj["metadata"], old["metadata"], label_errors)
     faults = list(selectors.label_selector(obj["spec"].get("selector"), "spec.selector", ctx))
     yield from _whole_spec(obj, ctx, about, faults)
     yield from _completions(obj["spec"], old["spec"])
@@ -238,8 +238,8 @@ def _unchanged(obj: Pod, old: Pod, ctx: Context) -> Errors:
     for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
         if not _same(name, spec, stored, ctx):
             value = spec.get(name)
-            shown = internal.text(SHOWN[name], value, ctx.version) if name in SHOWN else None
-            yield field.invalid(f"spec.{name}", value, "field is immutable", show=shown)
+            text = internal.text(SHOWN[name], value, ctx.version) if name in SHOWN else None
+            yield field.invalid(f"spec.{name}", value, "field is immutable", show=text)
     yield from scheduling_groups.same_policy(spec, stored, "spec.scheduling")
 
 
@@ -262,8 +262,8 @@ def _template(obj: Pod, old: Pod, ctx: Context) -> Errors:
         spec = _with_resources(new["spec"], stored["spec"])
         if not semantic.equal(spec, stored["spec"], "PodSpec", ctx.types):
             whole = obj["spec"]["template"]["spec"]
-            shown = internal.text("PodSpec", whole, ctx.version)
-            yield field.invalid(f"{AT}.spec", whole, "field is immutable", show=shown)
+            text = internal.text("PodSpec", whole, ctx.version)
+            yield field.invalid(f"{AT}.spec", whole, "field is immutable", show=text)
     elif not semantic.equal(new, stored, "PodTemplateSpec", ctx.types):
         whole = obj["spec"]["template"]
         yield field.invalid(AT, whole, "field is immutable", show=internal.text("PodTemplateSpec", whole, ctx.version))
@@ -306,14 +306,14 @@ def _without(template: Pod, name: str) -> Pod:
 
 def _with_resources(spec: Pod, old: Pod) -> Pod:
     """The spec with the stored resources of containers of the same name in the same place."""
-    made = dict(spec)
+    result = dict(spec)
     for kind in ("containers", "initContainers"):
         new, stored = spec.get(kind) or [], old.get(kind) or []
-        made[kind] = [
+        result[kind] = [
             {**each, "resources": stored[i]["resources"]} if i < len(stored) and stored[i]["name"] == each["name"] else each
             for i, each in enumerate(new)
         ]
-    return made
+    return result
 
 
 def status_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
@@ -345,8 +345,8 @@ def spec_warnings(spec: Pod, at: str, ctx: Context) -> Iterable[str]:
 
 def delete_warnings(options: Mapping[str, Any]) -> tuple[str, ...]:
     """Upstream: jobStrategy.DefaultGarbageCollectionPolicy, JobStorage.Delete"""
-    chosen = options.get("propagationPolicy") is not None or options.get("orphanDependents") is not None
-    return () if chosen else (PODS_STAY,)
+    has_policy = options.get("propagationPolicy") is not None or options.get("orphanDependents") is not None
+    return () if has_policy else (PODS_STAY,)
 
 
 STRATEGY = Strategy(

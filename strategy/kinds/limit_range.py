@@ -49,9 +49,9 @@ def for_create(obj: Pod, request: Request, ctx: Context, seen: Seen) -> tuple[Dr
     return [], []
 
 
-def rules(obj: Pod, ctx: Context, found: meta.Found | None = None) -> Errors:
+def rules(obj: Pod, ctx: Context, label_errors: meta.LabelErrors | None = None) -> Errors:
     """Upstream: ValidateLimitRange"""
-    yield from meta.on_create(obj["metadata"], ctx, found=found)
+    yield from meta.on_create(obj["metadata"], ctx, label_errors=label_errors)
     seen = set[str]()
     for i, limit in enumerate(obj["spec"].get("limits") or ()):
         at, kind = f"spec.limits[{i}]", limit.get("type", "")
@@ -60,10 +60,10 @@ def rules(obj: Pod, ctx: Context, found: meta.Found | None = None) -> Errors:
             yield field.duplicate(f"{at}.type", kind)
         seen.add(kind)
         yield from _names(limit, kind, at, ctx)
-        given = [key for key in LISTS if not (kind == "Pod" and key in ("default", "defaultRequest"))]
-        amounts = {key: {name: quantity.parse(text) for name, text in (limit.get(key) or {}).items()} for key in given}
-        for name in dict.fromkeys(name for key in given for name in amounts[key]):
-            yield from _resource(name, {key: amounts[key].get(name) for key in given}, at)
+        keys = [key for key in LISTS if not (kind == "Pod" and key in ("default", "defaultRequest"))]
+        amounts = {key: {name: quantity.parse(text) for name, text in (limit.get(key) or {}).items()} for key in keys}
+        for name in dict.fromkeys(name for key in keys for name in amounts[key]):
+            yield from _resource(name, {key: amounts[key].get(name) for key in keys}, at)
 
 
 def _type(kind: str, at: str, ctx: Context) -> Errors:
@@ -98,11 +98,11 @@ def _resource(name: str, amounts: Mapping[str, Quantity | None], at: str) -> Err
     least, most = amounts.get("min"), amounts.get("max")
     limit, request = amounts.get("default"), amounts.get("defaultRequest")
 
-    def order(low: Quantity | None, high: Quantity | None, path: str, shown: Quantity | None, words: str) -> Errors:
-        if low is not None and high is not None and low > high and shown is not None:
+    def order(low: Quantity | None, high: Quantity | None, path: str, value: Quantity | None, words: str) -> Errors:
+        if low is not None and high is not None and low > high and value is not None:
             low_word, high_word = words.split(" > ")
             text = f"{low_word} value {low.text} is greater than {high_word} value {high.text}"
-            yield field.invalid(f"{at}.{path}[{name}]", shown.text, text)
+            yield field.invalid(f"{at}.{path}[{name}]", value.text, text)
 
     yield from order(least, most, "min", least, "min > max")
     yield from order(least, request, "defaultRequest", request, "min > default request")

@@ -58,16 +58,16 @@ def _mutation(mutation: Pod, params: bool, variables: expressions.Variables, at:
         yield field.not_supported(f"{at}.patchType", kind, tuple(PATCH_TYPES))
         return
     for other, (name, use) in PATCH_TYPES.items():
-        given = mutation.get(name)
+        value = mutation.get(name)
         if other != kind:
-            if given is not None:
+            if value is not None:
                 yield field.forbidden(f"{at}.{name}", f"must not be specified when patchType is {kind}")
-        elif given is None:
+        elif value is None:
             yield field.required(f"{at}.{name}", f"must be specified when patchType is {kind}")
-        elif not policies.trimmed(given.get("expression", "")):
+        elif not policies.trimmed(value.get("expression", "")):
             yield field.required(f"{at}.{name}.expression", policies.NOT_SPECIFIED)
         else:
-            yield from policies.expression(given["expression"], use, params, f"{at}.{name}.expression", variables)
+            yield from policies.expression(value["expression"], use, params, f"{at}.{name}.expression", variables)
 
 
 def update_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:

@@ -71,9 +71,9 @@ def for_finalize(obj: Pod, old: Pod, ctx: Context, seen: Seen) -> tuple[Pod, Dro
 
 def _labels_and_owners(obj: Pod, ctx: Context) -> list[field.FieldError]:
     """What is wrong with the label that is made from the name is wrong with the name."""
-    found = meta.labels_and_owners(obj["metadata"], ctx)
-    made = ("metadata", "labels", NAME_LABEL)
-    return [error._replace(place=("metadata", "name")) if error.place == made else error for error in found]
+    label_errors = meta.labels_and_owners(obj["metadata"], ctx)
+    place = ("metadata", "labels", NAME_LABEL)
+    return [error._replace(place=("metadata", "name")) if error.place == place else error for error in label_errors]
 
 
 def create_rules(obj: Pod, ctx: Context) -> Errors:
@@ -81,8 +81,8 @@ def create_rules(obj: Pod, ctx: Context) -> Errors:
     yield from _rules(obj, ctx, _labels_and_owners(obj, ctx))
 
 
-def _rules(obj: Pod, ctx: Context, found: meta.Found) -> Errors:
-    yield from meta.on_create(obj["metadata"], ctx, validation.dns_label, found)
+def _rules(obj: Pod, ctx: Context, label_errors: meta.LabelErrors) -> Errors:
+    yield from meta.on_create(obj["metadata"], ctx, validation.dns_label, label_errors)
     for i, name in enumerate(obj["spec"].get("finalizers") or ()):
         yield from _finalizer(name, "spec.finalizers", ("spec", "finalizers", i), ctx)
 
@@ -96,10 +96,10 @@ def _finalizer(name: str, at: str, where: field.Place | None, ctx: Context) -> E
 
 def update_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
     """Upstream: ValidateNamespace, ValidateNamespaceUpdate"""
-    found = _labels_and_owners(obj, ctx)
-    yield from plain.generic(obj, old, ctx, found)
-    yield from _rules(obj, ctx, found)
-    yield from meta.on_pod_update(obj["metadata"], old["metadata"], found)
+    label_errors = _labels_and_owners(obj, ctx)
+    yield from plain.generic(obj, old, ctx, label_errors)
+    yield from _rules(obj, ctx, label_errors)
+    yield from meta.on_pod_update(obj["metadata"], old["metadata"], label_errors)
 
 
 def status_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
@@ -142,12 +142,12 @@ def delete(stored: Pod, options: Mapping[str, Any], request: Request) -> Deleted
     return Deleted(stored, ()) if is_held(stored) else deletion.background(stored, options, request)
 
 
-def delete_preconditions(wanted: Mapping[str, Any] | None, stored: Pod, request: Request, kind: str) -> None:
+def delete_preconditions(preconditions: Mapping[str, Any] | None, stored: Pod, request: Request, kind: str) -> None:
     """Upstream: the namespace registry's REST.Delete, which words them on its own"""
     for key, name in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
-        value, found = (wanted or {}).get(key), stored["metadata"].get(key, "")
-        if value is not None and value != found:
-            cause = f"Precondition failed: {name} in precondition: {value}, {name} in object meta: {found}"
+        value, current = (preconditions or {}).get(key), stored["metadata"].get(key, "")
+        if value is not None and value != current:
+            cause = f"Precondition failed: {name} in precondition: {value}, {name} in object meta: {current}"
             raise errors.Conflict("namespaces", request.name, cause)
 
 

@@ -68,8 +68,8 @@ def _drop_sources(spec: Pod, old: Pod, ctx: Context) -> None:
     source = spec.get("dataSource")
     if source is None or "dataSource" in old or "dataSourceRef" in old:
         return
-    named = source.get("apiGroup") or "", source.get("kind", "")
-    if named not in (("", "PersistentVolumeClaim"), SNAPSHOTS):
+    group_kind = source.get("apiGroup") or "", source.get("kind", "")
+    if group_kind not in (("", "PersistentVolumeClaim"), SNAPSHOTS):
         del spec["dataSource"]
 
 
@@ -85,21 +85,21 @@ def _fill_sources(spec: Pod) -> None:
 # ---- rules -----------------------------------------------------------------------------------------
 
 
-def create_rules(obj: Pod, ctx: Context, found: meta.Found | None = None) -> Errors:
+def create_rules(obj: Pod, ctx: Context, label_errors: meta.LabelErrors | None = None) -> Errors:
     """Upstream: ValidatePersistentVolumeClaim"""
-    yield from meta.on_create(obj["metadata"], ctx, found=found)
+    yield from meta.on_create(obj["metadata"], ctx, label_errors=label_errors)
     yield from claim_templates.spec(obj["spec"], "spec", ctx)
 
 
 def update_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
     """Upstream: ValidatePersistentVolumeClaimUpdate"""
-    found = list(meta.labels_and_owners(obj["metadata"], ctx))
-    yield from plain.generic(obj, old, ctx, found)
+    label_errors = list(meta.labels_and_owners(obj["metadata"], ctx))
+    yield from plain.generic(obj, old, ctx, label_errors)
     if ctx.version < V1_35:
         # The rules of a create came first, and then again.
-        yield from create_rules(obj, ctx, found)
-    yield from meta.on_pod_update(obj["metadata"], old["metadata"], found)
-    yield from create_rules(obj, ctx, found)
+        yield from create_rules(obj, ctx, label_errors)
+    yield from meta.on_pod_update(obj["metadata"], old["metadata"], label_errors)
+    yield from create_rules(obj, ctx, label_errors)
     yield from _beta_class(obj, old)
     new, stored = _comparable(obj, old)
     if not semantic.equal(new, stored, "PersistentVolumeClaimSpec", ctx.types):

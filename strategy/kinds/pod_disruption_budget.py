@@ -47,12 +47,12 @@ def _strip_v1beta1(obj: Pod, old: Pod | None) -> None:
     if not labels and len(expressions) == 1 and expressions[0]["key"] == V1BETA1_KEY:
         if expressions[0]["operator"] in ("Exists", "DoesNotExist") and not expressions[0].get("values"):
             return
-    made = dict(selector)
+    result = dict(selector)
     if V1BETA1_KEY in labels:
-        made["matchLabels"] = {key: value for key, value in labels.items() if key != V1BETA1_KEY}
+        result["matchLabels"] = {key: value for key, value in labels.items() if key != V1BETA1_KEY}
     if any(each["key"] == V1BETA1_KEY for each in expressions):
-        made["matchExpressions"] = [each for each in expressions if each["key"] != V1BETA1_KEY]
-    obj["spec"]["selector"] = {key: value for key, value in made.items() if value}
+        result["matchExpressions"] = [each for each in expressions if each["key"] != V1BETA1_KEY]
+    obj["spec"]["selector"] = {key: value for key, value in result.items() if value}
 
 
 def create_rules(obj: Pod, ctx: Context) -> Errors:
@@ -72,8 +72,8 @@ def update_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
 def spec_rules(spec: Pod, ctx: Context) -> Errors:
     """Upstream: ValidatePodDisruptionBudgetSpec"""
     if "minAvailable" in spec and "maxUnavailable" in spec:
-        shown = internal.text("policy.PodDisruptionBudgetSpec", spec, ctx.version)
-        yield field.invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set", show=shown)
+        text = internal.text("policy.PodDisruptionBudgetSpec", spec, ctx.version)
+        yield field.invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set", show=text)
     for name in ("minAvailable", "maxUnavailable"):
         if name in spec:
             yield from rollouts.int_or_percent(spec[name], f"spec.{name}")

@@ -41,12 +41,12 @@ def read_back(obj: Pod, ctx: Context) -> Pod:
     labels = (obj["spec"].get("template") or {"metadata": {}})["metadata"].get("labels")
     if labels is None:
         return obj
-    made = dict(obj)
+    result = dict(obj)
     if obj["metadata"].get("labels") is labels:
-        made["metadata"] = {**obj["metadata"], "labels": dict(labels)}
+        result["metadata"] = {**obj["metadata"], "labels": dict(labels)}
     if obj["spec"].get("selector") is labels:
-        made["spec"] = {**obj["spec"], "selector": dict(labels)}
-    return made
+        result["spec"] = {**obj["spec"], "selector": dict(labels)}
+    return result
 
 
 def for_create(obj: Pod, request: Request, ctx: Context, seen: Seen) -> tuple[Dropped, list[str]]:
@@ -71,7 +71,7 @@ def create_rules(obj: Pod, ctx: Context) -> Errors:
     yield from _declared(obj, ctx, None)
 
 
-def _metadata(obj: Pod, ctx: Context, found: meta.Found | None = None) -> Errors:
+def _metadata(obj: Pod, ctx: Context, label_errors: meta.LabelErrors | None = None) -> Errors:
     """Metadata on create: since 1.37 the name is judged by the declarative rules, and since 1.35 generateName not beside a name.
 
     Where the labels are those of the template, that is where a fault in them is.
@@ -79,15 +79,15 @@ def _metadata(obj: Pod, ctx: Context, found: meta.Found | None = None) -> Errors
     metadata = obj["metadata"]
     template = obj["spec"].get("template") or {"metadata": {}}
     labels = metadata.get("labels")
-    taken = labels is not None and labels is template["metadata"].get("labels")
+    is_shared = labels is not None and labels is template["metadata"].get("labels")
     if ctx.version >= V1_35 and metadata.get("name") and metadata.get("generateName"):
         metadata = {key: value for key, value in metadata.items() if key != "generateName"}
-    for error in meta.on_create(metadata, ctx, found=found):
+    for error in meta.on_create(metadata, ctx, label_errors=label_errors):
         if ctx.declares and error.field == "metadata.name":
             continue
         if ctx.version >= V1_35 and error.field == "metadata.name":
             error = error._replace(detail=error.detail.replace(*IN_BYTES))
-        if taken and error.field == "metadata.labels":
+        if is_shared and error.field == "metadata.labels":
             error = error._replace(place=("spec", "template", *error.where))
         yield error
 
@@ -98,12 +98,12 @@ def update_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
     Upstream: ValidateReplicationControllerUpdate
     """
     stored = old["spec"].get("template")
-    found = list(meta.labels_and_owners(obj["metadata"], ctx))
-    yield from workload.generic(obj, old, ctx, found)
+    label_errors = list(meta.labels_and_owners(obj["metadata"], ctx))
+    yield from workload.generic(obj, old, ctx, label_errors)
     if ctx.version < V1_35:
-        yield from _metadata(obj, ctx, found)
+        yield from _metadata(obj, ctx, label_errors)
         yield from _spec(obj["spec"], ctx, stored)
-    yield from meta.on_pod_update(obj["metadata"], old["metadata"], found)
+    yield from meta.on_pod_update(obj["metadata"], old["metadata"], label_errors)
     yield from _spec(obj["spec"], ctx, stored)
     yield from _declared(obj, ctx, stored)
 

@@ -85,10 +85,10 @@ def _drop_deallocated(obj: Pod, old: Pod, ctx: Context) -> None:
         return
     gone = claim_status.allocated(stored.get("allocation")) - claim_status.allocated(status.get("allocation"))
     reports = status.get("devices") or []
-    kept = [report for report in reports if claim_status.ident(report) not in gone]
-    if len(kept) != len(reports):
-        status["devices"] = kept
-    if not kept:
+    others = [report for report in reports if claim_status.ident(report) not in gone]
+    if len(others) != len(reports):
+        status["devices"] = others
+    if not others:
         status.pop("devices", None)
 
 
@@ -111,16 +111,16 @@ def update_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
 
     Upstream: ValidateResourceClaimUpdate
     """
-    found = list(meta.labels_and_owners(obj["metadata"], ctx))
-    yield from plain.generic(obj, old, ctx, found)
-    yield from meta.on_create(obj["metadata"], ctx, found=found)
+    label_errors = list(meta.labels_and_owners(obj["metadata"], ctx))
+    yield from plain.generic(obj, old, ctx, label_errors)
+    yield from meta.on_create(obj["metadata"], ctx, label_errors=label_errors)
     judged = ctx.version < V1_35
     if judged:
         yield from device_claims.spec(obj["spec"], "spec", ctx)
-    yield from meta.on_pod_update(obj["metadata"], old["metadata"], found)
+    yield from meta.on_pod_update(obj["metadata"], old["metadata"], label_errors)
     if not semantic.equal(obj["spec"], old["spec"], "resource.ResourceClaimSpec", ctx.types):
-        shown = "null" if ctx.declares else internal.text("resource.ResourceClaimSpec", obj["spec"], ctx.version)
-        yield field.invalid("spec", obj["spec"], "field is immutable", show=shown)
+        text = "null" if ctx.declares else internal.text("resource.ResourceClaimSpec", obj["spec"], ctx.version)
+        yield field.invalid("spec", obj["spec"], "field is immutable", show=text)
     if judged:
         yield from device_claims.spec(obj["spec"], "spec", ctx, stored=True)
 
@@ -131,10 +131,10 @@ def status_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
 
 
 def _status(obj: Pod, old: Pod, ctx: Context) -> Errors:
-    found = list(meta.labels_and_owners(obj["metadata"], ctx))
-    yield from plain.generic(obj, old, ctx, found)
+    label_errors = list(meta.labels_and_owners(obj["metadata"], ctx))
+    yield from plain.generic(obj, old, ctx, label_errors)
     yield from device_claims.admin_results(_results(obj), _results(old), ctx)
-    yield from meta.on_pod_update(obj["metadata"], old["metadata"], found)
+    yield from meta.on_pod_update(obj["metadata"], old["metadata"], label_errors)
     yield from claim_status.update(obj, old, ctx)
 
 

@@ -58,14 +58,14 @@ def update_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
 
 def _update(obj: Pod, old: Pod, ctx: Context) -> Errors:
     """The new spec is judged, though it may not change; 1.34 does so twice."""
-    found = list(meta.labels_and_owners(obj["metadata"], ctx))
-    yield from plain.generic(obj, old, ctx, found)
-    yield from meta.on_create(obj["metadata"], ctx, found=found)
+    label_errors = list(meta.labels_and_owners(obj["metadata"], ctx))
+    yield from plain.generic(obj, old, ctx, label_errors)
+    yield from meta.on_create(obj["metadata"], ctx, label_errors=label_errors)
     yield from _spec(obj, ctx)
-    yield from meta.on_pod_update(obj["metadata"], old["metadata"], found)
+    yield from meta.on_pod_update(obj["metadata"], old["metadata"], label_errors)
     if not semantic.equal(obj["spec"], old["spec"], "resource.ResourceClaimTemplateSpec", ctx.types):
-        shown = internal.text("resource.ResourceClaimTemplateSpec", obj["spec"], ctx.version)
-        yield field.invalid("spec", obj["spec"], "field is immutable", show=shown)
+        text = internal.text("resource.ResourceClaimTemplateSpec", obj["spec"], ctx.version)
+        yield field.invalid("spec", obj["spec"], "field is immutable", show=text)
     if ctx.version < V1_35:
         yield from _spec(obj, ctx, stored=True)
 

@@ -90,15 +90,15 @@ def _spec(spec: Pod, ctx: Context) -> Errors:
     hard = spec.get("hard") or {}
     yield from _amounts(hard, "spec.hard", ctx)
     scopes = spec.get("scopes") or []
-    shown = go.to_json(scopes)
+    text = go.to_json(scopes)
     for scope in scopes:
         if not _is_scope(scope, ctx):
-            yield field.invalid("spec.scopes", scopes, "unsupported scope", show=shown)
+            yield field.invalid("spec.scopes", scopes, "unsupported scope", show=text)
         for _ in _misfits(scope, hard):
-            yield field.invalid("spec.scopes", scopes, "unsupported scope applied to resource", show=shown)
+            yield field.invalid("spec.scopes", scopes, "unsupported scope applied to resource", show=text)
     for pair in CONFLICTS:
         if set(pair) <= set(scopes):
-            yield field.invalid("spec.scopes", scopes, "conflicting scopes", show=shown)
+            yield field.invalid("spec.scopes", scopes, "conflicting scopes", show=text)
     if spec.get("scopeSelector") is not None:
         yield from _selector(spec, hard, ctx)
 
@@ -140,9 +140,9 @@ def _selector(spec: Pod, hard: dict[str, str], ctx: Context) -> Errors:
         for _ in _misfits(scope, hard):
             text = internal.text("ScopeSelector", selector, ctx.version)
             yield field.invalid(at, selector, "unsupported scope applied to resource", place, show=text)
-        shown = go.to_json(operator)
+        json_text = go.to_json(operator)
         if scope in EXISTS_ONLY and operator != "Exists":
-            yield field.invalid(f"{at}.operator", operator, MUST_EXIST, (*place, "operator"), show=shown)
+            yield field.invalid(f"{at}.operator", operator, MUST_EXIST, (*place, "operator"), show=json_text)
         if operator in ("In", "NotIn"):
             if not values:
                 yield field.required(f"{at}.values", NEEDS_VALUE, (*place, "values"))
@@ -150,7 +150,7 @@ def _selector(spec: Pod, hard: dict[str, str], ctx: Context) -> Errors:
             if values:
                 yield field.invalid(f"{at}.values", values, NO_VALUE, (*place, "values"))
         else:
-            yield field.invalid(f"{at}.operator", operator, selectors.BAD_OPERATOR, (*place, "operator"), show=shown)
+            yield field.invalid(f"{at}.operator", operator, selectors.BAD_OPERATOR, (*place, "operator"), show=json_text)
         seen.add(scope)
     for pair in CONFLICTS:
         if set(pair) <= seen:

@@ -36,12 +36,12 @@ def create_rules(obj: Pod, ctx: Context) -> Errors:
 
 def update_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
     """Upstream: strategy.ValidateUpdate, ValidateRuntimeClassUpdate"""
-    found = list(meta.labels_and_owners(obj["metadata"], ctx))
-    yield from plain.generic(obj, old, ctx, found)
-    yield from meta.on_create(obj["metadata"], ctx, found=found)
+    label_errors = list(meta.labels_and_owners(obj["metadata"], ctx))
+    yield from plain.generic(obj, old, ctx, label_errors)
+    yield from meta.on_create(obj["metadata"], ctx, label_errors=label_errors)
     yield from _handler(obj, "characters", ctx)
     yield from _rest(obj, ctx)
-    yield from meta.on_pod_update(obj["metadata"], old["metadata"], found)
+    yield from meta.on_pod_update(obj["metadata"], old["metadata"], label_errors)
     if obj.get("handler", "") != old.get("handler", ""):
         value = None if ctx.version >= V1_37 else obj.get("handler", "")
         yield field.invalid("handler", value, "field is immutable")
@@ -68,15 +68,15 @@ def _rest(obj: Pod, ctx: Context) -> Errors:
     yield from _tolerations(scheduling.get("tolerations") or [], ctx)
 
 
-def _tolerations(given: list[Pod], ctx: Context) -> Errors:
+def _tolerations(items: list[Pod], ctx: Context) -> Errors:
     seen = set[tuple[str, ...]]()
-    for i, toleration in enumerate(given):
+    for i, toleration in enumerate(items):
         key = tuple(toleration.get(name, "") for name in KEYS)
         if key in seen:
-            shown = internal.text("Toleration", toleration, ctx.version)
-            yield field.duplicate(f"scheduling.tolerations[{i}]", toleration, show=shown)
+            text = internal.text("Toleration", toleration, ctx.version)
+            yield field.duplicate(f"scheduling.tolerations[{i}]", toleration, show=text)
         seen.add(key)
-    yield from tolerations.each(given, "scheduling.tolerations", ctx)
+    yield from tolerations.each(items, "scheduling.tolerations", ctx)
 
 
 STRATEGY = Strategy(

@@ -33,9 +33,9 @@ def default(obj: Pod, ctx: Context, filled: bool) -> None:
         obj["type"] = "Opaque"
 
 
-def rules(obj: Pod, ctx: Context, found: meta.Found | None = None) -> Errors:
+def rules(obj: Pod, ctx: Context, label_errors: meta.LabelErrors | None = None) -> Errors:
     """Upstream: ValidateSecret"""
-    yield from meta.on_create(obj["metadata"], ctx, found=found)
+    yield from meta.on_create(obj["metadata"], ctx, label_errors=label_errors)
     data = obj.get("data") or {}
     for key in data:
         yield from config_map.keys(key, "data")

@@ -105,10 +105,10 @@ def _keep_allocated(spec: Pod, old: Pod) -> None:
                 spec[key] = old[key]
     if service_allocation.needs_node_ports(spec) and service_allocation.needs_node_ports(old):
         stored = {port.get("name", ""): port.get("nodePort", 0) for port in old.get("ports") or ()}
-        used = {port.get("nodePort", 0) for port in spec.get("ports") or ()} & set(stored.values())
+        ports = {port.get("nodePort", 0) for port in spec.get("ports") or ()} & set(stored.values())
         for port in spec.get("ports") or ():
             number = stored.get(port.get("name", ""), 0)
-            if not port.get("nodePort") and number and number not in used:
+            if not port.get("nodePort") and number and number not in ports:
                 port["nodePort"] = number
     if services.needs_health_check(spec) and services.needs_health_check(old) and not spec.get("healthCheckNodePort"):
         plain.keep_in(spec, old, "healthCheckNodePort")
@@ -210,8 +210,8 @@ def create_warnings(obj: Pod, ctx: Context) -> Iterable[str]:
             yield from addresses.spelling(text, f"spec.clusterIPs[{i}]", ctx)
     if is_headless:
         ignored = (spec.get("loadBalancerIP"), external, spec["sessionAffinity"] != "None")
-        for name, given in zip(("loadBalancerIP", "externalIPs", "SessionAffinity"), ignored, strict=True):
-            if given:
+        for name, is_set in zip(("loadBalancerIP", "externalIPs", "SessionAffinity"), ignored, strict=True):
+            if is_set:
                 yield f"spec.{name} is ignored for headless services"
     for i, text in enumerate(external):
         yield from addresses.spelling(text, f"spec.externalIPs[{i}]", ctx)

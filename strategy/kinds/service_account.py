@@ -44,7 +44,7 @@ def create_rules(obj: Pod, ctx: Context) -> Errors:
 def update_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
     """Upstream: ValidateServiceAccountUpdate"""
     yield from plain.updating(obj, old, ctx)
-    yield from meta.on_create(obj["metadata"], ctx, found=list(meta.labels_and_owners(obj["metadata"], ctx)))
+    yield from meta.on_create(obj["metadata"], ctx, label_errors=list(meta.labels_and_owners(obj["metadata"], ctx)))
 
 
 def create_warnings(obj: Pod, ctx: Context) -> Iterable[str]:

@@ -23,25 +23,25 @@ def allocate(obj: Pod, old: Pod | None, request: Request, ctx: Context) -> list[
     """Gives a Service what it needs; errors if it cannot have what it asks for."""
     spec, stored = obj["spec"], None if old is None else old["spec"]
     uid = request.uid if old is None else old["metadata"].get("uid", "")
-    made = Allocation(request.ranges or DEFAULT, uid, options.is_dry_run(request))
+    allocated = Allocation(request.ranges or DEFAULT, uid, options.is_dry_run(request))
     name = obj["metadata"].get("name", "")
-    faults = _families(spec, stored, made, ctx) or _addresses(spec, stored, made, name)
+    faults = _families(spec, stored, allocated, ctx) or _addresses(spec, stored, allocated, name)
     if faults:
         return faults
     if stored is None:
-        return _new_node_ports(spec, made)
-    return _changed_node_ports(spec, stored, made)
+        return _new_node_ports(spec, allocated)
+    return _changed_node_ports(spec, stored, allocated)
 
 
 def claims(obj: Pod) -> frozenset[str]:
     """What a Service holds: its addresses and ports, as texts."""
     spec = obj["spec"]
-    held = set(map(str, node_ports(spec)))
+    names = set(map(str, node_ports(spec)))
     if services.needs_health_check(spec) and spec.get("healthCheckNodePort"):
-        held.add(str(spec["healthCheckNodePort"]))
+        names.add(str(spec["healthCheckNodePort"]))
     if spec.get("type") != "ExternalName" and not is_headless(spec):
-        held |= {str(validation.parse_ip(text) or text) for text in spec.get("clusterIPs") or ()}
-    return frozenset(held)
+        names |= {str(validation.parse_ip(text) or text) for text in spec.get("clusterIPs") or ()}
+    return frozenset(names)
 
 
 def needs_node_ports(spec: Pod) -> bool:
@@ -55,7 +55,7 @@ def node_ports(spec: Pod) -> set[int]:
 # ---- families --------------------------------------------------------------------------------------
 
 
-def _families(spec: Pod, old: Pod | None, made: Allocation, ctx: Context) -> list[FieldError]:
+def _families(spec: Pod, old: Pod | None, allocated: Allocation, ctx: Context) -> list[FieldError]:
     """ipFamilies and ipFamilyPolicy, as far as they follow from the rest and from the cluster.
 
     Upstream: initIPFamilyFields
@@ -66,18 +66,18 @@ def _families(spec: Pod, old: Pod | None, made: Allocation, ctx: Context) -> lis
     faults = list(service_addresses.related(spec, old, ctx))
     if faults:
         return faults
-    faults = [*_released(spec, old), *_too_many_for_single(spec), *_inferred(spec, made)]
+    faults = [*_released(spec, old), *_too_many_for_single(spec), *_inferred(spec, allocated)]
     if faults:
         return faults
     if spec.get("clusterIP") == NONE and not spec.get("selector"):
         # Endpoints that somebody else writes may be of any family.
-        families = spec.get("ipFamilies") or [next(iter(made.networks))]
+        families = spec.get("ipFamilies") or [next(iter(allocated.networks))]
         _set_families(spec, families, spec["ipFamilyPolicy"] != SINGLE)
         return []
-    faults = _not_configured(spec, made)
+    faults = _not_configured(spec, allocated)
     if not faults:
-        families = spec.get("ipFamilies") or [next(iter(made.networks))]
-        _set_families(spec, families, spec["ipFamilyPolicy"] != SINGLE and len(made.networks) == 2)
+        families = spec.get("ipFamilies") or [next(iter(allocated.networks))]
+        _set_families(spec, families, spec["ipFamilyPolicy"] != SINGLE and len(allocated.networks) == 2)
     return faults
 
 
@@ -88,12 +88,12 @@ def default_families(spec: Pod) -> None:
     """
     if spec["type"] == "ExternalName" or (spec.get("ipFamilies") and spec.get("ipFamilyPolicy")):
         return
-    found = [allocation.family_of(address) for text in spec.get("clusterIPs") or () if (address := validation.parse_ip(text))]
+    families = [allocation.family_of(address) for text in spec.get("clusterIPs") or () if (address := validation.parse_ip(text))]
     if spec.get("clusterIP") == NONE:
-        found = [IPV4] if spec.get("selector") else [IPV4, IPV6]
-    if found:
-        spec["ipFamilies"] = found
-        spec["ipFamilyPolicy"] = SINGLE if len(found) == 1 else REQUIRE
+        families = [IPV4] if spec.get("selector") else [IPV4, IPV6]
+    if families:
+        spec["ipFamilies"] = families
+        spec["ipFamilyPolicy"] = SINGLE if len(families) == 1 else REQUIRE
 
 
 def _prefers_as_before(spec: Pod, old: Pod | None) -> bool:
@@ -139,12 +139,12 @@ def _policy(spec: Pod, text: str) -> FieldError:
 def _too_many_for_single(spec: Pod) -> list[FieldError]:
     if spec["ipFamilyPolicy"] != SINGLE:
         return []
-    given = (("clusterIPs", "cluster IPs"), ("ipFamilies", "IP families"))
+    fields = (("clusterIPs", "cluster IPs"), ("ipFamilies", "IP families"))
     text = "must be 'RequireDualStack' or 'PreferDualStack' when multiple {} are specified"
-    return [_policy(spec, text.format(what)) for key, what in given if len(spec.get(key) or ()) == 2]
+    return [_policy(spec, text.format(what)) for key, what in fields if len(spec.get(key) or ()) == 2]
 
 
-def _inferred(spec: Pod, made: Allocation) -> list[FieldError]:
+def _inferred(spec: Pod, allocated: Allocation) -> list[FieldError]:
     """Families that are not said follow from the addresses."""
     faults = []
     families = list(spec.get("ipFamilies") or ())
@@ -153,7 +153,7 @@ def _inferred(spec: Pod, made: Allocation) -> list[FieldError]:
         if address is None or i < len(families):
             continue
         family = allocation.family_of(address)
-        if family in made.networks:
+        if family in allocated.networks:
             families.append(family)
         else:
             words = f"{family} is not configured on this cluster"
@@ -163,12 +163,12 @@ def _inferred(spec: Pod, made: Allocation) -> list[FieldError]:
     return faults
 
 
-def _not_configured(spec: Pod, made: Allocation) -> list[FieldError]:
+def _not_configured(spec: Pod, allocated: Allocation) -> list[FieldError]:
     faults = []
-    if spec["ipFamilyPolicy"] == REQUIRE and len(made.networks) < 2:
+    if spec["ipFamilyPolicy"] == REQUIRE and len(allocated.networks) < 2:
         faults.append(_policy(spec, "this cluster is not configured for dual-stack services"))
     for i, family in enumerate(spec.get("ipFamilies") or ()):
-        if family not in made.networks:
+        if family not in allocated.networks:
             faults.append(field.invalid(f"spec.ipFamilies[{i}]", family, "not configured on this cluster"))
     return faults
 
@@ -180,33 +180,33 @@ def _set_families(spec: Pod, families: list[str], both: bool) -> None:
 # ---- addresses -------------------------------------------------------------------------------------
 
 
-def _addresses(spec: Pod, old: Pod | None, made: Allocation, name: str) -> list[FieldError]:
+def _addresses(spec: Pod, old: Pod | None, allocated: Allocation, name: str) -> list[FieldError]:
     """Upstream: allocClusterIPs, updateClusterIPs"""
     if spec["type"] == "ExternalName":
         return []
     if old is None or old["type"] == "ExternalName":
-        return [] if (spec.get("clusterIPs") or [""])[0] == NONE else _take(spec, 0, made, name)
+        return [] if (spec.get("clusterIPs") or [""])[0] == NONE else _take(spec, 0, allocated, name)
     if is_headless(old) or _prefers_as_before(spec, old):
         return []
     if len(old.get("ipFamilies") or ()) == 1 and len(spec.get("ipFamilies") or ()) == 2:
-        return _take(spec, 1, made, name)
+        return _take(spec, 1, allocated, name)
     return []
 
 
-def _take(spec: Pod, start: int, made: Allocation, name: str) -> list[FieldError]:
+def _take(spec: Pod, start: int, allocated: Allocation, name: str) -> list[FieldError]:
     """Addresses of the families from ``start`` on: those that are given, or any."""
-    asked = list(spec.get("clusterIPs") or ())
-    texts = asked[:]
+    addresses = list(spec.get("clusterIPs") or ())
+    texts = addresses[:]
     for i, family in enumerate(spec["ipFamilies"][start:], start):
-        given = asked[i] if i < len(asked) else ""
+        address = addresses[i] if i < len(addresses) else ""
         try:
-            if given:
-                made.take_address(family, given)
+            if address:
+                allocated.take_address(family, address)
             else:
-                texts.append(made.next_address(family))
+                texts.append(allocated.next_address(family))
         except allocation.Refused as error:
-            fault = f"failed to allocate IP {given}: {error}"
-            return [field.invalid("spec.clusterIPs", asked, fault, first_place(i))]
+            fault = f"failed to allocate IP {address}: {error}"
+            return [field.invalid("spec.clusterIPs", addresses, fault, first_place(i))]
         except allocation.Full as error:
             raise errors.InternalError(f"failed to allocate a serviceIP for Service {go.quote(name)}: {error}") from None
     spec["clusterIPs"] = texts
@@ -223,7 +223,7 @@ def _gives_ports(spec: Pod) -> bool:
     return spec["type"] == "NodePort" or bool(spec.get("allocateLoadBalancerNodePorts"))
 
 
-def _new_node_ports(spec: Pod, made: Allocation) -> list[FieldError]:
+def _new_node_ports(spec: Pod, allocated: Allocation) -> list[FieldError]:
     """Ports with one number and several protocols have one node port.
 
     Upstream: initNodePorts
@@ -234,17 +234,17 @@ def _new_node_ports(spec: Pod, made: Allocation) -> list[FieldError]:
         if not port.get("nodePort") and not _gives_ports(spec):
             continue
         number = port["port"]
-        known = by_port.get(number, 0)
-        if known and port.get("nodePort") in (None, 0, known):
-            port["nodePort"] = known
+        same = by_port.get(number, 0)
+        if same and port.get("nodePort") in (None, 0, same):
+            port["nodePort"] = same
             continue
-        asked = port.get("nodePort", 0) if known else _asked(ports, number)
-        fault = _taken_port(made, asked, i) if asked else None
+        requested = port.get("nodePort", 0) if same else _asked(ports, number)
+        fault = _taken_port(allocated, requested, i) if requested else None
         if fault:
             return [fault]
-        if not known:
-            by_port[number] = port["nodePort"] = asked or _any_port(made)
-    return _health_check(spec, made)
+        if not same:
+            by_port[number] = port["nodePort"] = requested or _any_port(allocated)
+    return _health_check(spec, allocated)
 
 
 def _asked(ports: list[Pod], number: int) -> int:
@@ -252,51 +252,51 @@ def _asked(ports: list[Pod], number: int) -> int:
     return next((port["nodePort"] for port in ports if port["port"] == number and port.get("nodePort")), 0)
 
 
-def _taken_port(made: Allocation, port: int, i: int) -> FieldError | None:
+def _taken_port(allocated: Allocation, port: int, i: int) -> FieldError | None:
     try:
-        made.take_port(port)
+        allocated.take_port(port)
     except allocation.Refused as error:
         return field.invalid(f"spec.ports[{i}].nodePort", port, str(error))
     return None
 
 
-def _any_port(made: Allocation) -> int:
+def _any_port(allocated: Allocation) -> int:
     try:
-        return made.next_port()
+        return allocated.next_port()
     except allocation.Full as error:
         raise errors.InternalError(f"failed to allocate a nodePort: {error}") from None
 
 
-def _changed_node_ports(spec: Pod, old: Pod, made: Allocation) -> list[FieldError]:
+def _changed_node_ports(spec: Pod, old: Pod, allocated: Allocation) -> list[FieldError]:
     """Upstream: updateNodePorts, updateHealthCheckNodePort"""
-    held, taken = node_ports(old), set[int]()
+    before, ports_taken = node_ports(old), set[int]()
     seen = set[tuple[str, int]]()
     for i, port in enumerate((spec.get("ports") or ()) if needs_node_ports(spec) else ()):
         number = port.get("nodePort", 0)
         if not number and not _gives_ports(spec):
             continue
         if not number:
-            number = port["nodePort"] = _any_port(made)
-        elif number not in held and number not in taken:
-            if fault := _taken_port(made, number, i):
+            number = port["nodePort"] = _any_port(allocated)
+        elif number not in before and number not in ports_taken:
+            if fault := _taken_port(allocated, number, i):
                 return [fault]
-            taken.add(number)
+            ports_taken.add(number)
         if (port["protocol"], number) in seen:
             raise errors.ServerError(f"duplicate nodePort: {{{port['protocol']} {number}}}")
         seen.add((port["protocol"], number))
-    return [] if services.needs_health_check(old) else _health_check(spec, made)
+    return [] if services.needs_health_check(old) else _health_check(spec, allocated)
 
 
-def _health_check(spec: Pod, made: Allocation) -> list[FieldError]:
+def _health_check(spec: Pod, allocated: Allocation) -> list[FieldError]:
     """Upstream: allocHealthCheckNodePort"""
     if not services.needs_health_check(spec):
         return []
     port = spec.get("healthCheckNodePort", 0)
     try:
         if port:
-            made.take_port(port)
+            allocated.take_port(port)
         else:
-            spec["healthCheckNodePort"] = made.next_port()
+            spec["healthCheckNodePort"] = allocated.next_port()
     except allocation.Refused as error:
         raise errors.InternalError(f"failed to allocate requested HealthCheck NodePort {port}: {error}") from None
     except allocation.Full as error:

@@ -126,14 +126,14 @@ def _unchanged(spec: Pod, old: Pod, ctx: Context) -> Errors:
 
 
 def _immutable(key: str, value: object, ctx: Context) -> field.FieldError:
-    shown = None
+    text = None
     if key == "volumeClaimTemplates" and isinstance(value, list):
-        shown = internal.text("[]PersistentVolumeClaim", value, ctx.version)
+        text = internal.text("[]PersistentVolumeClaim", value, ctx.version)
     elif key == "selector" and isinstance(value, dict):
-        shown = internal.text("LabelSelector", value, ctx.version)
+        text = internal.text("LabelSelector", value, ctx.version)
     elif key == "serviceName":
         value = value or ""
-    return field.invalid(f"spec.{key}", value, "field is immutable", show=shown)
+    return field.invalid(f"spec.{key}", value, "field is immutable", show=text)
 
 
 def _spec(spec: Pod, ctx: Context, old: Pod | None, new: bool, judge_template: bool = True) -> Errors:
@@ -167,16 +167,16 @@ def _strategy(strategy: Pod, ctx: Context) -> Errors:
     recreates = RECREATE in ctx.gates
     if kind == "OnDelete" or (kind == "Recreate" and recreates):
         if rolling is not None:
-            shown = internal.text("apps.RollingUpdateStatefulSetStrategy", rolling, ctx.version)
-            yield field.invalid(at, rolling, "only allowed for updateStrategy 'RollingUpdate'", show=shown)
+            text = internal.text("apps.RollingUpdateStatefulSetStrategy", rolling, ctx.version)
+            yield field.invalid(at, rolling, "only allowed for updateStrategy 'RollingUpdate'", show=text)
     elif kind == "RollingUpdate":
         if rolling is not None:
             yield from _rolling_update(rolling, at)
     else:
-        shown = internal.text("apps.StatefulSetUpdateStrategy", strategy, ctx.version)
+        text = internal.text("apps.StatefulSetUpdateStrategy", strategy, ctx.version)
         choices = "'RollingUpdate', 'OnDelete', or 'Recreate'" if recreates else "'RollingUpdate' or 'OnDelete'"
         place = ("spec", "updateStrategy", "type")
-        yield field.invalid("spec.updateStrategy", strategy, f"must be {choices}", place, show=shown)
+        yield field.invalid("spec.updateStrategy", strategy, f"must be {choices}", place, show=text)
 
 
 def _rolling_update(rolling: Pod, at: str) -> Errors:
@@ -240,14 +240,14 @@ def status_rules(obj: Pod, old: Pod, ctx: Context) -> Errors:
 
     Upstream: ValidateStatefulSetStatusUpdate
     """
-    found = list(meta.labels_and_owners(obj["metadata"], ctx))
-    yield from workload.generic(obj, old, ctx, found)
+    label_errors = list(meta.labels_and_owners(obj["metadata"], ctx))
+    yield from workload.generic(obj, old, ctx, label_errors)
     status = obj.get("status") or {}
     yield from rollouts.not_negative(status, "status", *COUNTS)
     counted = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
     yield from rollouts.counted(status, counted, "status.readyReplicas")
     yield from rollouts.collisions(status, old)
-    yield from meta.on_pod_update(obj["metadata"], old["metadata"], found)
+    yield from meta.on_pod_update(obj["metadata"], old["metadata"], label_errors)
 
 
 # ---- warnings --------------------------------------------------------------------------------------

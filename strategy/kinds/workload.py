@@ -100,19 +100,19 @@ def updating(obj: Pod, old: Pod, ctx: Context) -> Errors:
 
     Upstream: rest.BeforeUpdate, ValidateObjectMetaUpdate
     """
-    found = list(meta.labels_and_owners(obj["metadata"], ctx))
-    yield from generic(obj, old, ctx, found)
-    yield from meta.on_pod_update(obj["metadata"], old["metadata"], found)
+    label_errors = list(meta.labels_and_owners(obj["metadata"], ctx))
+    yield from generic(obj, old, ctx, label_errors)
+    yield from meta.on_pod_update(obj["metadata"], old["metadata"], label_errors)
 
 
-def generic(obj: Pod, old: Pod, ctx: Context, found: meta.Found | None = None) -> Errors:
+def generic(obj: Pod, old: Pod, ctx: Context, label_errors: meta.LabelErrors | None = None) -> Errors:
     """What every kind's metadata must be on an update.
 
     Upstream: rest.BeforeUpdate
     """
-    found = list(meta.labels_and_owners(obj["metadata"], ctx)) if found is None else found
-    yield from meta.on_write(obj["metadata"], ctx, found)
-    yield from meta.on_update(obj["metadata"], old["metadata"], found)
+    label_errors = list(meta.labels_and_owners(obj["metadata"], ctx)) if label_errors is None else label_errors
+    yield from meta.on_write(obj["metadata"], ctx, label_errors)
+    yield from meta.on_update(obj["metadata"], old["metadata"], label_errors)
 
 
 def declared(template: Pod | None, at: str, ctx: Context) -> Errors:

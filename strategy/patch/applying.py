@@ -43,8 +43,8 @@ class Patched(NamedTuple):
             value, unknown = convert(self.value, stored, types, self.type_name)
         except Unconvertible as error:
             raise self.undecodable(error.message) from None
-        named = {name: stored[name] for name in ("kind", "apiVersion") if name in stored}
-        return {**value, **named}, self.complaints + unknown
+        type_meta = {name: stored[name] for name in ("kind", "apiVersion") if name in stored}
+        return {**value, **type_meta}, self.complaints + unknown
 
     def undecodable(self, message: str) -> errors.Invalid:
         """The answer when the patched object does not decode."""

@@ -95,10 +95,10 @@ def _older_words(message: str) -> str:
     escape = _BAD_ESCAPE.fullmatch(message)
     if not escape:
         return message
-    written = escape[1] or escape[2]
-    if written[1:2] != "u":
-        return f"invalid character '{written[1:]}' in string escape code"
-    stray = next(char for char in written[2:] if char not in "0123456789abcdefABCDEF")
+    word = escape[1] or escape[2]
+    if word[1:2] != "u":
+        return f"invalid character '{word[1:]}' in string escape code"
+    stray = next(char for char in word[2:] if char not in "0123456789abcdefABCDEF")
     return rf"invalid character '{stray}' in \u hexadecimal character escape"
 
 
@@ -107,8 +107,8 @@ def _complaints(patch: Any, kind: str) -> list[str]:
 
     Upstream: kjson.UnmarshalStrict
     """
-    found = dict.fromkeys(_faults(patch, "", kind == "json"))
-    return list(found)[:MOST_STRICT]
+    faults = dict.fromkeys(_faults(patch, "", kind == "json"))
+    return list(faults)[:MOST_STRICT]
 
 
 def _faults(value: Any, path: str, operations: bool = False) -> Iterator[str]:

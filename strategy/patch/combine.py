@@ -49,18 +49,18 @@ def _merged_lists(live: list[Any], applied: list[Any], node: Node) -> list[Any]:
     Upstream: mergingWalker.visitListItems
     """
     assert node.element is not None
-    left = [typed.element(node, item) for item in live]
+    remaining = [typed.element(node, item) for item in live]
     right = {typed.element(node, item): item for item in applied}
-    known: dict[str, Any] = {}
-    for key, item in zip(left, live, strict=True):
-        known[key] = None if key in known else item
+    by_element: dict[str, Any] = {}
+    for key, item in zip(remaining, live, strict=True):
+        by_element[key] = None if key in by_element else item
     order = list(right)
-    shared = [key for key in order if key in known][::-1]
-    done = set[str]()
+    shared = [key for key in order if key in by_element][::-1]
+    elements = set[str]()
     out: list[Any] = []
     i = j = 0
-    while i < len(left) or j < len(order):
-        key = left[i] if i < len(left) else ""
+    while i < len(remaining) or j < len(order):
+        key = remaining[i] if i < len(remaining) else ""
         if key and key not in right:
             out.append(live[i])
             i += 1
@@ -69,12 +69,12 @@ def _merged_lists(live: list[Any], applied: list[Any], node: Node) -> list[Any]:
             # It is applied, but further on.
             i += 1
             continue
-        if key and (key in done or (j < len(order) and key == order[j])):
+        if key and (key in elements or (j < len(order) and key == order[j])):
             i += 1
         if j < len(order):
             key = order[j]
-            done.add(key)
-            out.append(merged(known.get(key, _ABSENT), right[key], node.element))
+            elements.add(key)
+            out.append(merged(by_element.get(key, _ABSENT), right[key], node.element))
             j += 1
             if shared and shared[-1] == key:
                 shared.pop()
@@ -99,15 +99,15 @@ def _pruned_map(value: dict[str, Any], fields: Tree, node: Node, nulls: bool) ->
     out = {}
     for name, item in value.items():
         inner = node.member(name)
-        kept = _kept(item, fields.get(f"f:{name}"), inner, nulls)
-        if kept is not _ABSENT:
-            out[name] = kept
+        result = _kept(item, fields.get(f"f:{name}"), inner, nulls)
+        if result is not _ABSENT:
+            out[name] = result
     return out or None
 
 
 def _pruned_list(value: list[Any], fields: Tree, node: Node, nulls: bool) -> list[Any] | None:
-    kept = (_kept(item, fields.get(typed.element(node, item)), node.element, nulls) for item in value)
-    return [item for item in kept if item is not _ABSENT] or None
+    results = (_kept(item, fields.get(typed.element(node, item)), node.element, nulls) for item in value)
+    return [item for item in results if item is not _ABSENT] or None
 
 
 def _kept(item: Any, fields: Tree | None, node: Node | None, nulls: bool) -> Any:
@@ -118,5 +118,5 @@ def _kept(item: Any, fields: Tree | None, node: Node | None, nulls: bool) -> Any
         return _ABSENT
     if node is None:
         return item
-    left = pruned(item, fields, node, nulls)
-    return type(item)() if left is None and isinstance(item, (dict, list)) and not nulls else left
+    rest = pruned(item, fields, node, nulls)
+    return type(item)() if rest is None and isinstance(item, (dict, list)) and not nulls else rest

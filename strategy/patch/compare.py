@@ -121,7 +121,7 @@ def _note(key: str, parts: _Parts, *into: Tree) -> None:
 
 
 def _indexed(items: list[Any], node: Node) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+    by_element: dict[str, list[Any]] = {}
     for item in items:
-        found.setdefault(typed.element(node, item), []).append(item)
-    return found
+        by_element.setdefault(typed.element(node, item), []).append(item)
+    return by_element

@@ -49,8 +49,8 @@ def _why(step: Object, obj: Object) -> str:
     if not isinstance(path, str):
         own = MISSING if kind in ("add", "remove") else f"operation missing path field: {MISSING}"
         return f"{kind} operation failed to decode path: {own}"
-    found = _holder(obj, path)
-    if found is None:
+    holder = _holder(obj, path)
+    if holder is None:
         words = {"replace": f"doc is missing path: {path}", "test": f"is missing path: {path}"}
         missing = words.get(kind, f'doc is missing path: "{path}"')
         return f"{kind} operation does not apply: {missing}: {MISSING}"
@@ -58,7 +58,7 @@ def _why(step: Object, obj: Object) -> str:
         return f"testing value {path} failed: {TEST_FAILED}"
     if kind == "replace":
         return f"replace operation does not apply: doc is missing key: {path}: {MISSING}"
-    return f"error in {kind} for path: '{path}': {_misplaced(kind, *found)}"
+    return f"error in {kind} for path: '{path}': {_misplaced(kind, *holder)}"
 
 
 def _why_two(kind: str, step: Object, obj: Object) -> str:
@@ -108,8 +108,8 @@ def _index(segment: str, length: int) -> int | None:
 def _misplaced(kind: str, holder: Any, segment: str) -> str:
     """What is wrong with the last segment of a path; nothing, if nothing is."""
     if isinstance(holder, dict):
-        known = kind in ("add", "copy") or segment in holder
-        return "" if known else f"Unable to remove nonexistent key: {segment}: {MISSING}"
+        exists = kind in ("add", "copy") or segment in holder
+        return "" if exists else f"Unable to remove nonexistent key: {segment}: {MISSING}"
     if kind == "add" and segment == "-":
         return ""
     try:
@@ -117,5 +117,5 @@ def _misplaced(kind: str, holder: Any, segment: str) -> str:
     except ValueError:
         fault = f'strconv.Atoi: parsing "{segment}": invalid syntax'
         return f"value was not a proper array index: '{segment}': {fault}" if kind == "add" else fault
-    known = _index(segment, len(holder) + (kind == "add")) is not None
-    return "" if known else f"Unable to access invalid index: {number}: {WRONG_INDEX}"
+    exists = _index(segment, len(holder) + (kind == "add")) is not None
+    return "" if exists else f"Unable to access invalid index: {number}: {WRONG_INDEX}"

@@ -180,7 +180,7 @@ def difference(one: Tree, other: Tree) -> Tree:
     """The members of one set that are not members of the other; a child stays though its parent goes, and the other way round."""
     if not one or not other:
         return one
-    return {element: left for element, node in one.items() if (left := _left(node, other.get(element))) is not None}
+    return {element: rest for element, node in one.items() if (rest := _left(node, other.get(element))) is not None}
 
 
 def _left(node: Tree, other: Tree | None) -> Tree | None:
@@ -189,9 +189,9 @@ def _left(node: Tree, other: Tree | None) -> Tree | None:
         return node
     stays = is_member(node) and not is_member(other)
     out = {
-        element: left
+        element: rest
         for element, child in node.items()
-        if element != SELF and (left := _left(child, other.get(element))) is not None
+        if element != SELF and (rest := _left(child, other.get(element))) is not None
     }
     if not out:
         return {} if stays else None
@@ -205,13 +205,13 @@ def without(one: Tree, other: Tree) -> Tree:
     """
     out = {}
     for element, node in one.items():
-        taken = other.get(element)
-        if taken is None:
+        subtree = other.get(element)
+        if subtree is None:
             out[element] = node
-        elif not is_member(taken):
-            left = without({key: child for key, child in node.items() if key != SELF}, taken)
-            if left or is_member(node):
-                out[element] = {SELF: {}, **left} if left and is_member(node) else left
+        elif not is_member(subtree):
+            rest = without({key: child for key, child in node.items() if key != SELF}, subtree)
+            if rest or is_member(node):
+                out[element] = {SELF: {}, **rest} if rest and is_member(node) else rest
     return out
 
 

@@ -206,54 +206,54 @@ def _copied(value: Any) -> Any:
 
 
 def _test(document: _Document, operation: Operation) -> None:
-    path, wanted = _path(operation), _value(operation)
+    path, expected = _path(operation), _value(operation)
     if not path:
         value = document.root
-        if wanted is None:
+        if expected is None:
             raise refusals.crashed()
     else:
         container, segment = document.find(path)
         value = _get(container, segment)
-        if value is None and wanted is None:
+        if value is None and expected is None:
             if document.version < V1_35:
                 raise refusals.crashed()
             return
     if value is None:
-        if wanted is not _NULL:
+        if expected is not _NULL:
             raise refusals.rejected()
-    elif wanted is None or not _equal(value, wanted):
+    elif expected is None or not _equal(value, expected):
         raise refusals.rejected()
 
 
-def _equal(value: Any, wanted: Any) -> bool:
+def _equal(value: Any, expected: Any) -> bool:
     """Whether two values are the same JSON: members in any order, scalars by their spelling.
 
     Upstream: lazyNode.equal
     """
     if isinstance(value, dict):
-        if not isinstance(wanted, dict) or value.keys() != wanted.keys():
+        if not isinstance(expected, dict) or value.keys() != expected.keys():
             return False
-        return all(_equal_member(member, wanted[name]) for name, member in value.items())
+        return all(_equal_member(member, expected[name]) for name, member in value.items())
     if isinstance(value, list):
-        if not isinstance(wanted, list) or len(value) != len(wanted):
+        if not isinstance(expected, list) or len(value) != len(expected):
             return False
-        return all(_equal_item(item, other) for item, other in zip(value, wanted, strict=True))
-    if isinstance(wanted, (dict, list)) or isinstance(value, str) != isinstance(wanted, str):
+        return all(_equal_item(item, other) for item, other in zip(value, expected, strict=True))
+    if isinstance(expected, (dict, list)) or isinstance(value, str) != isinstance(expected, str):
         return False
-    return bool(_spelling(value) == _spelling(wanted))
+    return bool(_spelling(value) == _spelling(expected))
 
 
-def _equal_member(member: Any, wanted: Any) -> bool:
-    if member is None or wanted is None:
-        return member is wanted
-    return _equal(member, wanted)
+def _equal_member(member: Any, expected: Any) -> bool:
+    if member is None or expected is None:
+        return member is expected
+    return _equal(member, expected)
 
 
-def _equal_item(item: Any, wanted: Any) -> bool:
+def _equal_item(item: Any, expected: Any) -> bool:
     # The library does not expect a null in a list that it compares.
-    if item is None or wanted is None:
+    if item is None or expected is None:
         raise refusals.crashed()
-    return _equal(item, wanted)
+    return _equal(item, expected)
 
 
 def _spelling(value: Any) -> Any:

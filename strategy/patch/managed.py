@@ -107,13 +107,13 @@ class Id(NamedTuple):
 
         Upstream: BuildManagerIdentifier
         """
-        said = {
+        fields = {
             "manager": self.manager,
             "operation": self.operation,
             "apiVersion": self.api_version,
             "subresource": self.subresource,
         }
-        return go.to_json({key: value for key, value in said.items() if value})
+        return go.to_json({key: value for key, value in fields.items() if value})
 
 
 class Entry(NamedTuple):
@@ -175,12 +175,12 @@ def decode(entries: Any, what: Kind, *, trusted: bool = False) -> Managers:
             fields = fields if trusted and isinstance(fields, dict) else typed.cut(fieldset.read(fields), what.node)
         except fieldset.BadFields as error:
             raise Undecodable(f"error decoding set: {error}") from None
-        known = Id(entry.get("manager", ""), operation, version if operation == UPDATE else "", entry.get("subresource", ""))
+        manager = Id(entry.get("manager", ""), operation, version if operation == UPDATE else "", entry.get("subresource", ""))
         # What was noted for another version of the type is forgotten.
         if version == what.api_version:
-            managers[known] = Entry(fields, entry.get("time"))
+            managers[manager] = Entry(fields, entry.get("time"))
         elif version in what.versions:
-            managers[known] = Entry(fields, entry.get("time"), version)
+            managers[manager] = Entry(fields, entry.get("time"), version)
     return managers
 
 
@@ -189,23 +189,23 @@ def encode(managers: Managers, api_version: str) -> list[Pod] | None:
 
     Upstream: encodeManagedFields
     """
-    entries = [_encoded(known, entry, api_version) for known, entry in managers.items()]
+    entries = [_encoded(manager, entry, api_version) for manager, entry in managers.items()]
     if len(entries) > 1:
         entries.sort(key=_place)
     return entries or None
 
 
-def _encoded(known: Id, entry: Entry, api_version: str) -> Pod:
-    made: Pod = {"manager": known.manager} if known.manager else {}
-    made["operation"] = known.operation
-    made["apiVersion"] = entry.api_version or api_version
+def _encoded(manager: Id, entry: Entry, api_version: str) -> Pod:
+    fields: Pod = {"manager": manager.manager} if manager.manager else {}
+    fields["operation"] = manager.operation
+    fields["apiVersion"] = entry.api_version or api_version
     if entry.time is not None:
-        made["time"] = entry.time
-    made["fieldsType"] = "FieldsV1"
-    made["fieldsV1"] = entry.fields
-    if known.subresource:
-        made["subresource"] = known.subresource
-    return made
+        fields["time"] = entry.time
+    fields["fieldsType"] = "FieldsV1"
+    fields["fieldsV1"] = entry.fields
+    if manager.subresource:
+        fields["subresource"] = manager.subresource
+    return fields
 
 
 def _place(entry: Pod) -> tuple[str, int, str, str]:
@@ -249,12 +249,12 @@ def _told(live: Pod | None, new: Pod, subresource: str, what: Kind) -> Managers:
     Upstream: decodeLiveOrNew
     """
     stored = live["metadata"].get("managedFields") if live is not None else None
-    sent = new["metadata"].get("managedFields")
-    if not subresource and sent is not None and sent != stored:
-        if sent in ([], [{}]):
+    entries = new["metadata"].get("managedFields")
+    if not subresource and entries is not None and entries != stored:
+        if entries in ([], [{}]):
             return {}
         try:
-            if managers := decode(sent, what):
+            if managers := decode(entries, what):
                 return managers
         except Undecodable:
             pass
@@ -272,9 +272,9 @@ def update(managers: Managers, live: Pod | None, new: Pod, by: Writer, what: Kin
     node = what.node
     old = codec.zero(what.type_name, what.types) if live is None else bare(live)
     changes = compare.between(old, bare(new), node, terse=True).apart_from(what.reset.get(by.subresource, {}))
-    taken = changes.taken
-    managers = left(managers, changes, taken)
-    mine = fieldset.difference(taken, STRIPPED)
+    tree = changes.taken
+    managers = left(managers, changes, tree)
+    mine = fieldset.difference(tree, STRIPPED)
     if mine:
         me = Id(by.manager or UNKNOWN, UPDATE, what.api_version, by.subresource)
         before = managers.get(me)
@@ -282,13 +282,13 @@ def update(managers: Managers, live: Pod | None, new: Pod, by: Writer, what: Kin
     return managers
 
 
-def left(managers: Managers, changes: Comparison, taken: Tree) -> Managers:
+def left(managers: Managers, changes: Comparison, tree: Tree) -> Managers:
     """What the managers still own when somebody has set other fields and removed some; who owns nothing is gone."""
     out: Managers = {}
-    for known, entry in managers.items():
-        fields = fieldset.difference(fieldset.difference(entry.fields, taken), changes.removed)
+    for manager, entry in managers.items():
+        fields = fieldset.difference(fieldset.difference(entry.fields, tree), changes.removed)
         if fields:
-            out[known] = entry if fields is entry.fields else entry._replace(fields=fields)
+            out[manager] = entry if fields is entry.fields else entry._replace(fields=fields)
     return out
 
 
@@ -305,20 +305,20 @@ def _capped(managers: Managers, api_version: str) -> Managers:
 
     Upstream: capManagersManager.capUpdateManagers
     """
-    updaters = [known for known in managers if known.operation == UPDATE]
+    updaters = [manager for manager in managers if manager.operation == UPDATE]
     many = len(updaters) - MOST_UPDATERS
     if many <= 0:
         return managers
-    updaters.sort(key=lambda known: (_seconds(managers[known].time), known.text))
+    updaters.sort(key=lambda manager: (_seconds(managers[manager].time), manager.text))
     bucket = Id(ANCIENT, UPDATE, api_version, "")
     out = dict(managers)
     first = updaters[0]
-    for known in updaters[1 : many + 1]:
-        entry = managers[known]
-        held = out.get(bucket) or out.pop(first)
-        out[bucket] = Entry(fieldset.union(entry.fields, held.fields), entry.time)
+    for manager in updaters[1 : many + 1]:
+        entry = managers[manager]
+        bucket_entry = out.get(bucket) or out.pop(first)
+        out[bucket] = Entry(fieldset.union(entry.fields, bucket_entry.fields), entry.time)
         # An older bucket that is not the oldest of all is lost here, in the server too.
-        del out[known]
+        del out[manager]
     return out
 
 

@@ -87,10 +87,10 @@ def _partition_maps(merged: list[Any], by: list[Any], key: str) -> tuple[list[An
     others: list[Any] = []
     for item in merged:
         _keyed(item, key)
-        found = ranks.of(item[key]) >= 0
-        if not found and stray < len(by):
+        is_ranked = ranks.of(item[key]) >= 0
+        if not is_ranked and stray < len(by):
             raise errors.ServerError(f"value for key {stray} is not a map")
-        (listed if found else others).append(item)
+        (listed if is_ranked else others).append(item)
     return listed, others
 
 
@@ -110,11 +110,11 @@ def _sorted(items: list[Any], order: list[Any], key: str, maps: bool) -> list[An
     if maps:
         for item in [*items, *order]:
             _keyed(item, key)
-        kept, deleted = split_deleted(items)
+        others, deleted = split_deleted(items)
     else:
-        kept = items
+        others = items
     ranks = Ranks(_values(order, key, maps))
-    return _insertion_sorted(kept, [ranks.of(value) for value in _values(kept, key, maps)]) + deleted
+    return _insertion_sorted(others, [ranks.of(value) for value in _values(others, key, maps)]) + deleted
 
 
 def split_deleted(items: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -122,13 +122,13 @@ def split_deleted(items: list[Any]) -> tuple[list[Any], list[Any]]:
 
     Upstream: extractToDeleteItems
     """
-    kept: list[Any] = []
+    others: list[Any] = []
     deleted: list[Any] = []
     for item in items:
         if not isinstance(item, dict):
             raise bad_type(dict, item)
-        (deleted if item.get(DIRECTIVE) == DELETE else kept).append(item)
-    return kept, deleted
+        (deleted if item.get(DIRECTIVE) == DELETE else others).append(item)
+    return others, deleted
 
 
 def _insertion_sorted(items: list[Any], ranks: Sequence[int]) -> list[Any]:

@@ -81,12 +81,12 @@ class Node:
         if len(self.layouts) >= _MOST_LAYOUTS:
             self.layouts.clear()
         inner = ((name, f"f:{name}", self.member(name)) for name in names)
-        made = self.layouts[names] = Layout(
+        layout = self.layouts[names] = Layout(
             {".": {}, **{f"f:{name}": {} for name in sorted(names)}},
             tuple((name, element, node) for name, element, node in inner if node is not None and not node.leaf),
             tuple(name for name in names if name in self.omitted),
         )
-        return made
+        return layout
 
 
 class Schema:

@@ -49,9 +49,9 @@ class ApplyConflict(errors.ApiError):
 class _Conflicts(Exception):
     """Managers in the order of their names, and what they own of what would be changed."""
 
-    def __init__(self, found: dict[Id, Tree]) -> None:
+    def __init__(self, conflicts: dict[Id, Tree]) -> None:
         super().__init__()
-        self.found = found
+        self.found = conflicts
 
 
 def apply(live: Pod | None, body: Any, by: Writer, force: bool, what: Kind) -> Applied:
@@ -61,22 +61,22 @@ def apply(live: Pod | None, body: Any, by: Writer, force: bool, what: Kind) -> A
     applied.
     Upstream: FieldManager.Apply
     """
-    sent = _body(body, what.types.version)
+    applied = _body(body, what.types.version)
     try:
         managers = managed.decode(live["metadata"].get("managedFields") if live else None, what)
     except Undecodable as error:
         raise errors.ServerError(f"failed to decode managed fields: {error}") from None
-    sent = _right_type(sent, what)
+    applied = _right_type(applied, what)
     kubectl = by.manager == lastapplied.KUBECTL
-    work = _Work(live, sent, by, what)
+    work = _Work(live, applied, by, what)
     try:
         value, managers = work.run(managers, force)
     except _Conflicts as conflicts:
-        found = work.without_last_applied(conflicts.found) if kubectl else conflicts.found
-        if found:
-            raise _refused(found) from None
+        conflicting = work.without_last_applied(conflicts.found) if kubectl else conflicts.found
+        if conflicting:
+            raise _refused(conflicting) from None
         value, managers = work.run(managers, force=True)
-    return Applied(value, managed.encode(managers, what.api_version), sent, kubectl)
+    return Applied(value, managed.encode(managers, what.api_version), applied, kubectl)
 
 
 def read(applied: Applied, stored: Pod | None, decoder: Decoder, what: Kind) -> Decoded:
@@ -138,42 +138,42 @@ def _body(body: Any, version: Version) -> Pod:
     return body
 
 
-def _right_type(sent: Pod, what: Kind) -> Pod:
+def _right_type(applied: Pod, what: Kind) -> Pod:
     """The object, if it is of the right type: ``/v1`` is another spelling of ``v1``.
 
     Upstream: versionCheckManager.Apply
     """
-    version = sent.get("apiVersion")
+    version = applied.get("apiVersion")
     same = isinstance(version, str) and scheme.split(version) == scheme.split(what.api_version)
-    if not same or sent.get("kind") != what.kind:
-        raise errors.BadRequest(f"invalid object type: {_gvk(sent)}")
-    return sent if version == what.api_version else {**sent, "apiVersion": what.api_version}
+    if not same or applied.get("kind") != what.kind:
+        raise errors.BadRequest(f"invalid object type: {_gvk(applied)}")
+    return applied if version == what.api_version else {**applied, "apiVersion": what.api_version}
 
 
-def _gvk(sent: Pod) -> str:
+def _gvk(applied: Pod) -> str:
     """Group, version and kind, as they are printed."""
-    version, kind = (value if isinstance(value := sent.get(key), str) else "" for key in ("apiVersion", "kind"))
+    version, kind = (value if isinstance(value := applied.get(key), str) else "" for key in ("apiVersion", "kind"))
     parts = scheme.split(version)
     return "/, Kind=" if parts is None else f"{parts[0]}/{parts[1]}, Kind={kind}"
 
 
-def _named(sent: Pod) -> str:
+def _named(applied: Pod) -> str:
     """The object as the server's messages name it.
 
     Upstream: objectGVKNN
     """
-    meta = sent.get("metadata")
-    said = meta if isinstance(meta, dict) else {}
-    namespace, name = (value if isinstance(value := said.get(key), str) else "" for key in ("namespace", "name"))
-    return f"{namespace}/{name}; {_gvk(sent)}"
+    meta = applied.get("metadata")
+    metadata = meta if isinstance(meta, dict) else {}
+    namespace, name = (value if isinstance(value := metadata.get(key), str) else "" for key in ("namespace", "name"))
+    return f"{namespace}/{name}; {_gvk(applied)}"
 
 
-def _sends_entries(sent: Pod, types: Types) -> bool:
+def _sends_entries(applied: Pod, types: Types) -> bool:
     """Whether the object brings managedFields: a list of entries that can all be read.
 
     Upstream: Unstructured.GetManagedFields
     """
-    meta = sent.get("metadata")
+    meta = applied.get("metadata")
     entries = meta.get("managedFields") if isinstance(meta, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         return False
@@ -191,10 +191,10 @@ def _sends_entries(sent: Pod, types: Types) -> bool:
 class _Work:
     """One apply: the stored object, what is sent, and who sends it."""
 
-    def __init__(self, live: Pod | None, sent: Pod, by: Writer, what: Kind) -> None:
+    def __init__(self, live: Pod | None, applied: Pod, by: Writer, what: Kind) -> None:
         self.stored = live
         self.live = codec.zero(what.type_name, what.types) if live is None else managed.bare(live)
-        self.sent = sent
+        self.sent = applied
         self.by = by
         self.what = what
         self.node = what.node
@@ -213,14 +213,14 @@ class _Work:
         last = managers.get(self.me, Entry({}, None))
         reset = self.what.reset.get(self.by.subresource, {})
         mine = fieldset.without(typed.named(self.sent, self.node), reset)
-        others = {known: entry for known, entry in managers.items() if known != self.me}
+        others = {manager: entry for manager, entry in managers.items() if manager != self.me}
         value = self._pruned(value, [mine, *(entry.fields for entry in others.values())], last.fields)
         self._check_versions(others, value)
         changes = compare.between(self.live, value, self.node).apart_from(reset)
-        taken = changes.taken
+        tree = changes.taken
         if not force:
-            _check_conflicts(others, taken)
-        managers = managed.left(others, changes, taken)
+            _check_conflicts(others, tree)
+        managers = managed.left(others, changes, tree)
         mine = fieldset.difference(mine, managed.STRIPPED)
         same = value == self.live
         if mine:
@@ -242,11 +242,11 @@ class _Work:
         if _sends_entries(self.sent, self.what.types):
             raise errors.BadRequest(MANAGED)
         try:
-            found = [f"{at}: {words}" if at else words for at, words in typed.faults(self.sent, self.node)]
+            faults = [f"{at}: {words}" if at else words for at, words in typed.faults(self.sent, self.node)]
         except RecursionError:
             raise errors.BadRequest("exceeded max depth") from None
-        if found:
-            text = found[0] if len(found) == 1 else "\n  ".join(["errors:", *found])
+        if faults:
+            text = faults[0] if len(faults) == 1 else "\n  ".join(["errors:", *faults])
             raise errors.ServerError(f"failed to create typed patch object ({_named(self.sent)}): {text}")
 
     def _pruned(self, value: Pod, owned: list[Tree], last: Tree) -> Pod:
@@ -259,42 +259,44 @@ class _Work:
         node = self.node
         last = typed.with_parents(last, node)
         there = self._fields(value)
-        kept = self._fields(combine.pruned(value, last, node))
+        remaining = self._fields(combine.pruned(value, last, node))
         for tree in owned:
-            kept = fieldset.union(kept, typed.with_parents(tree, node))
-        kept = self._fields(combine.pruned(value, fieldset.difference(there, kept), node))
-        gone = fieldset.intersection(fieldset.difference(there, kept), last)
-        left: Pod | None = combine.pruned(value, gone, node, nulls=bool(self.what.versions))
-        return left or {}
+            remaining = fieldset.union(remaining, typed.with_parents(tree, node))
+        remaining = self._fields(combine.pruned(value, fieldset.difference(there, remaining), node))
+        gone = fieldset.intersection(fieldset.difference(there, remaining), last)
+        rest: Pod | None = combine.pruned(value, gone, node, nulls=bool(self.what.versions))
+        return rest or {}
 
     def _fields(self, value: Any) -> Tree:
         return typed.with_parents(typed.named(value, self.node), self.node)
 
-    def without_last_applied(self, found: dict[Id, Tree]) -> dict[Id, Tree]:
+    def without_last_applied(self, conflicts: dict[Id, Tree]) -> dict[Id, Tree]:
         """The conflicts that are left when kubectl owns what it applied on the client's side.
 
         Upstream: lastAppliedManager.Apply
         """
         owned = lastapplied.owned(self.live, self.what)
         if owned is None:
-            return found
-        left = {known: fieldset.difference(tree, owned) for known, tree in found.items()}
-        return {known: tree for known, tree in left.items() if tree}
+            return conflicts
+        rest = {manager: fieldset.difference(tree, owned) for manager, tree in conflicts.items()}
+        return {manager: tree for manager, tree in rest.items() if tree}
 
 
 # ---- conflicts -------------------------------------------------------------------------------------
 
 
-def _check_conflicts(others: Managers, taken: Tree) -> None:
-    found = {known: fieldset.intersection(entry.fields, taken) for known, entry in others.items()}
-    found = {known: found[known] for known in sorted(found, key=lambda known: known.text) if found[known]}
-    if found:
-        raise _Conflicts(found)
+def _check_conflicts(others: Managers, tree: Tree) -> None:
+    conflicts = {manager: fieldset.intersection(entry.fields, tree) for manager, entry in others.items()}
+    conflicts = {
+        manager: conflicts[manager] for manager in sorted(conflicts, key=lambda manager: manager.text) if conflicts[manager]
+    }
+    if conflicts:
+        raise _Conflicts(conflicts)
 
 
-def _refused(found: dict[Id, Tree]) -> ApplyConflict:
+def _refused(conflicts: dict[Id, Tree]) -> ApplyConflict:
     """Upstream: NewConflictError"""
-    paths = {_owner(known): list(fieldset.paths(tree)) for known, tree in found.items()}
+    paths = {_owner(manager): list(fieldset.paths(tree)) for manager, tree in conflicts.items()}
     causes = [
         {"reason": "FieldManagerConflict", "message": f"conflict with {owner}", "field": path}
         for owner, each in paths.items()
@@ -308,9 +310,9 @@ def _refused(found: dict[Id, Tree]) -> ApplyConflict:
     return ApplyConflict(text, {"causes": causes})
 
 
-def _owner(known: Id) -> str:
+def _owner(manager: Id) -> str:
     """Upstream: printManager"""
-    text = go.quote(known.manager)
-    if known.subresource:
-        text += f" with subresource {go.quote(known.subresource)}"
-    return f"{text} using {known.api_version}" if known.operation == managed.UPDATE else text
+    text = go.quote(manager.manager)
+    if manager.subresource:
+        text += f" with subresource {go.quote(manager.subresource)}"
+    return f"{text} using {manager.api_version}" if manager.operation == managed.UPDATE else text

@@ -107,11 +107,11 @@ def _retain(result: Object, patch: Object, names: Any) -> None:
         raise errors.BadRequest(BAD_RETAIN_KEYS)
     if any(isinstance(name, (dict, list)) for name in names):
         raise refusals.crashed()
-    kept = {name for name in names if isinstance(name, str)}
+    names_kept = {name for name in names if isinstance(name, str)}
     for name, value in patch.items():
-        if value is not None and name not in kept and not name.startswith((DELETIONS, ORDER)):
+        if value is not None and name not in names_kept and not name.startswith((DELETIONS, ORDER)):
             raise errors.BadRequest(BAD_RETAIN_KEYS)
-    for name in [name for name in result if name not in kept]:
+    for name in [name for name in result if name not in names_kept]:
         del result[name]
 
 
@@ -215,20 +215,20 @@ def _element_type(*lists: list[Any]) -> type:
 
     Upstream: sliceElementType
     """
-    found: type | None = None
+    result: type | None = None
     for items in lists:
         for item in items:
-            if found is None:
+            if result is None:
                 if item is None:
                     raise refusals.crashed()
                 if isinstance(item, list):
                     raise refusals.rejected()
-                found = type(item)
-            elif type(item) is not found:
+                result = type(item)
+            elif type(item) is not result:
                 raise errors.ServerError(f"list element types are not identical: {goprint.plain(list(lists))}")
-    if found is None:
+    if result is None:
         raise errors.ServerError(NO_ELEMENTS)
-    return found
+    return result
 
 
 def _directives_obeyed(original: list[Any], patch: list[Any], key: str) -> tuple[list[Any], list[Any]]:
@@ -311,16 +311,16 @@ def _reorder(result: Object, patch: Object, name: str, schema: Schema) -> None:
 
     Upstream: mergePatchIntoOriginal
     """
-    wanted = patch.pop(name)
-    if not isinstance(wanted, list):
-        raise order.bad_type(list, wanted)
+    ordered = patch.pop(name)
+    if not isinstance(ordered, list):
+        raise order.bad_type(list, ordered)
     member = _suffix(name, ORDER, BAD_ORDER)
     original, added = result.get(member, []), patch.get(member, [])
     for items in (original, added):
         if not isinstance(items, list):
             raise order.bad_type(list, items)
     field, _ = schema.items(member)
-    _check_order(added, wanted, field.merge_key)
+    _check_order(added, ordered, field.merge_key)
     if member not in patch:
         if member not in result:
             return
@@ -330,29 +330,29 @@ def _reorder(result: Object, patch: Object, name: str, schema: Schema) -> None:
     else:
         merged = _merged_list(original, added, member, schema, deletions=False)
     maps = _element_type(original, added) is dict
-    result[member] = order.arrange(merged, wanted, original, field.merge_key, maps)
+    result[member] = order.arrange(merged, ordered, original, field.merge_key, maps)
     patch.pop(member, None)
 
 
-def _check_order(patch: list[Any], wanted: list[Any], key: str) -> None:
+def _check_order(patch: list[Any], ordered: list[Any], key: str) -> None:
     """The items of the patch come in the order that ``$setElementOrder`` lists, and all of them are listed.
 
     Upstream: validatePatchWithSetOrderList
     """
-    if not patch or not wanted:
+    if not patch or not ordered:
         return
     rest = order.split_deleted(patch)[0] if key else patch
     at = place = 0
-    while at < len(rest) and place < len(wanted):
+    while at < len(rest) and place < len(ordered):
         if isinstance(rest[at], dict) and PATCH in rest[at]:
             at += 1
             continue
-        if _same_key(rest[at], wanted[place], key):
+        if _same_key(rest[at], ordered[place], key):
             at += 1
         place += 1
-    if at < len(rest) and place >= len(wanted):
+    if at < len(rest) and place >= len(ordered):
         raise errors.ServerError(
-            f"The order in patch list:\n{goprint.plain(patch)}\n doesn't match {ORDER} list:\n{goprint.plain(wanted)}\n"
+            f"The order in patch list:\n{goprint.plain(patch)}\n doesn't match {ORDER} list:\n{goprint.plain(ordered)}\n"
         )
 
 

@@ -52,16 +52,16 @@ class _Walk:
         if not isinstance(value, dict):
             raise Unconvertible(f"cannot restore struct from: {_KINDS[type(value)]}")
         fields = self.types.fields(type_name)
-        known = stored if isinstance(stored, dict) else {}
-        changed = [name for name, member in value.items() if name not in known or member is not known[name]]
+        before = stored if isinstance(stored, dict) else {}
+        changed = [name for name, member in value.items() if name not in before or member is not before[name]]
         if not changed:
             return value
         result = dict(value)
-        wanted = set(changed)
+        names = set(changed)
         for name, field in fields.items():
-            if name in wanted:
+            if name in names:
                 path = f"{at}.{name}" if at else name
-                result[name] = self.field(value[name], known.get(name), field, path)
+                result[name] = self.field(value[name], before.get(name), field, path)
         for name in changed:
             if name not in fields:
                 self.unknown.append(f"{at}.{name}" if at else name)
@@ -82,11 +82,11 @@ class _Walk:
     def items(self, value: Any, stored: Any, field: Field, at: str) -> list[Any]:
         if not isinstance(value, list):
             raise Unconvertible(f"cannot restore slice from {_KINDS[type(value)]}")
-        kept = {id(item): item for item in stored} if isinstance(stored, list) else {}
-        merged = {_key(item, field): item for item in kept.values()}
+        by_id = {id(item): item for item in stored} if isinstance(stored, list) else {}
+        merged = {_key(item, field): item for item in by_id.values()}
         return [
             item
-            if id(item) in kept
+            if id(item) in by_id
             else self.one(item, merged.get(_key(item, field)), field.type, field.go_element, f"{at}[{i}]")
             for i, item in enumerate(value)
         ]
@@ -155,7 +155,7 @@ def _special(value: Any, type_name: str) -> Any:
         value = int(value)
     if type(value) is int and -(1 << 31) <= value < 1 << 31:
         return value
-    shown = described(value)
-    if shown == "number":
-        shown += f" {value}"
-    raise Unconvertible(f"json: cannot unmarshal {shown} into Go value of type int32")
+    text = described(value)
+    if text == "number":
+        text += f" {value}"
+    raise Unconvertible(f"json: cannot unmarshal {text} into Go value of type int32")

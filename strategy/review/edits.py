@@ -88,9 +88,9 @@ def _carry_out(pod: Pod, edit: Edit) -> None:
 
 def generation(reviewed: Reviewed) -> Iterator[Edit]:
     """metadata.generation is 1 for a new pod, one more when the spec means something else, and otherwise the stored one."""
-    wanted = 1 if reviewed.old is None else _next(reviewed, _stored_generation(reviewed.old))
-    if (inner(reviewed.pod, "metadata").get("generation") or 0) != wanted:
-        yield Edit(("metadata", "generation"), wanted or ABSENT)
+    expected = 1 if reviewed.old is None else _next(reviewed, _stored_generation(reviewed.old))
+    if (inner(reviewed.pod, "metadata").get("generation") or 0) != expected:
+        yield Edit(("metadata", "generation"), expected or ABSENT)
 
 
 def counted(reviewed: Reviewed, annotation: str) -> Iterator[Edit]:
@@ -104,11 +104,11 @@ def counted(reviewed: Reviewed, annotation: str) -> Iterator[Edit]:
         if reviewed.old is None
         else _next(reviewed, _stored_count(reviewed.old, annotation) + _missed(reviewed.old, annotation))
     )
-    wanted = {annotation: str(count), annotation + BASIS: basis(reviewed.pod)} if count else {}
+    expected = {annotation: str(count), annotation + BASIS: basis(reviewed.pod)} if count else {}
     annotations = inner(inner(reviewed.pod, "metadata"), "annotations")
     for name in (annotation, annotation + BASIS):
-        if annotations.get(name) != wanted.get(name):
-            yield Edit(("metadata", "annotations", name), wanted.get(name, ABSENT))
+        if annotations.get(name) != expected.get(name):
+            yield Edit(("metadata", "annotations", name), expected.get(name, ABSENT))
 
 
 def basis(pod: Pod) -> str:
@@ -147,8 +147,8 @@ def _missed(old: Pod, annotation: str) -> int:
 
 
 def _stored_generation(old: Pod) -> int:
-    found = inner(old, "metadata").get("generation")
-    return found if type(found) is int else 0
+    number = inner(old, "metadata").get("generation")
+    return number if type(number) is int else 0
 
 
 def _stored_count(old: Pod, annotation: str) -> int:
@@ -219,12 +219,12 @@ def observed(reviewed: Reviewed) -> Iterator[Edit]:
         return
     stored = (reviewed.read_old() or {}).get("status") or {}
     status = reviewed.read()["status"]
-    sent = [status, *(status.get("conditions") or ())]
-    kept = [dict(each) for each in sent]
-    kept[0]["conditions"] = kept[1:]
-    prepare.keep_observed_generation(kept[0], stored)
-    places: list[Place] = [("status",), *(("status", "conditions", i) for i in range(len(sent) - 1))]
-    for place, before, after in zip(places, sent, kept, strict=True):
+    holders = [status, *(status.get("conditions") or ())]
+    copies = [dict(each) for each in holders]
+    copies[0]["conditions"] = copies[1:]
+    prepare.keep_observed_generation(copies[0], stored)
+    places: list[Place] = [("status",), *(("status", "conditions", i) for i in range(len(holders) - 1))]
+    for place, before, after in zip(places, holders, copies, strict=True):
         value = after.get("observedGeneration")
         if value != before.get("observedGeneration"):
             yield Edit((*place, "observedGeneration"), ABSENT if value is None else value)
@@ -252,14 +252,14 @@ def gated_fields(reviewed: Reviewed) -> list[Dropped]:
     if not seen:
         return []
     pod = decoded(reviewed.engine, reviewed.pod).value
-    found = []
+    dropped = []
     for gate in GATES:
         if gate in seen:
             # One gate at a time: the places of what it drops are looked at before another one renumbers a list.
             for name, path in fields.drop_disabled(pod, reviewed.read_old(), reviewed.ctx, {gate}):
                 if path.startswith(f"{reviewed.part}."):
-                    found.append(Dropped(name, path, _edit(pod, path)))
-    return found
+                    dropped.append(Dropped(name, path, _edit(pod, path)))
+    return dropped
 
 
 def _edit(pod: Pod, path: str) -> Edit:

@@ -47,11 +47,11 @@ class PolicyEngine(Engine):
 
     def seen(self, pod: Pod, part: str) -> set[str]:
         """The gates that are off and whose fields a part of the pod has."""
-        found = set[str]()
+        gates = set[str]()
         value = pod.get(part)
         if type(value) is dict:
-            self._scans[part](value, found)
-        return found
+            self._scans[part](value, gates)
+        return gates
 
 
 def guarding(version: str) -> list[str]:

@@ -97,8 +97,8 @@ def _each(items: Any, keys: Iterable[str]) -> Any:
 
 def inner(holder: Pod, key: str) -> Pod:
     """An object in an object, as it came; empty if there is none."""
-    found = holder.get(key)
-    return found if type(found) is dict else {}
+    value = holder.get(key)
+    return value if type(value) is dict else {}
 
 
 def is_mirror(reviewed: Reviewed) -> bool:

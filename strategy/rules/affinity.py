@@ -44,10 +44,10 @@ def _required_node(term: Pod, at: str, ctx: Context) -> Errors:
 
     Upstream: hasInvalidLabelValueInRequiredNodeAffinity
     """
-    found = list(selectors.node_term(term, at, ctx, any_value=False))
-    if found and any(_faults_in_stored_nodes(ctx)):
-        found = list(selectors.node_term(term, at, ctx, any_value=True))
-    yield from found
+    faults = list(selectors.node_term(term, at, ctx, any_value=False))
+    if faults and any(_faults_in_stored_nodes(ctx)):
+        faults = list(selectors.node_term(term, at, ctx, any_value=True))
+    yield from faults
 
 
 def _faults_in_stored_nodes(ctx: Context) -> Errors:
@@ -101,10 +101,10 @@ def _selector(selector: Pod, at: str, ctx: Context) -> Errors:
 
     Upstream: ValidatePodAffinityTermSelector, hasInvalidLabelValueInAffinitySelector
     """
-    found = list(selectors.label_selector(selector, at, ctx))
-    if found and any(_faults_in_stored_pods(ctx)):
-        found = list(selectors.label_selector(selector, at, ctx, any_value=True))
-    yield from found
+    faults = list(selectors.label_selector(selector, at, ctx))
+    if faults and any(_faults_in_stored_pods(ctx)):
+        faults = list(selectors.label_selector(selector, at, ctx, any_value=True))
+    yield from faults
 
 
 def _faults_in_stored_pods(ctx: Context) -> Errors:

@@ -74,8 +74,8 @@ def _range(limits: Pod, default: Quantity, largest: Quantity, at: str, ctx: Cont
             yield field.invalid(f"{at}.max", high.text, f"max is larger than capacity value: {largest.text}")
         if default > high:
             yield field.invalid(f"{at}.default", default.text, f"default is more than max: {high.text}")
-    named = {"default": default, "min": low, "max": high, "step": step}
-    parts = {name: part for name, part in named.items() if part is not None}
+    amounts = {"default": default, "min": low, "max": high, "step": step}
+    parts = {name: part for name, part in amounts.items() if part is not None}
     milli = FRACTIONS in ctx.gates and not all(part.is_whole for part in parts.values())
     if milli and (odd := {name: part for name, part in parts.items() if not part.is_milli}):
         for name, part in odd.items():

@@ -72,8 +72,8 @@ def _unchanged(allocation: Pod, stored: Pod, ctx: Context) -> Errors:
     if ctx.declares:
         yield from covered([field.invalid("status.allocation", None, "field cannot be modified once set")])
     else:
-        shown = internal.text("resource.AllocationResult", allocation, ctx.version)
-        yield field.invalid("status.allocation", allocation, "field is immutable", show=shown)
+        text = internal.text("resource.AllocationResult", allocation, ctx.version)
+        yield field.invalid("status.allocation", allocation, "field is immutable", show=text)
 
 
 # ---- allocation ------------------------------------------------------------------------------------
@@ -133,16 +133,16 @@ def _config(config: Pod, at: str, names: device_claims.Names, ctx: Context) -> E
 # ---- reports of drivers ----------------------------------------------------------------------------
 
 
-def _reports(reports: list[Pod], known: set[Id], ctx: Context) -> Errors:
+def _reports(reports: list[Pod], allocated_ids: set[Id], ctx: Context) -> Errors:
     at = "status.devices"
     for i, report in enumerate(reports):
-        yield from _report(report, f"{at}[{i}]", known, ctx)
+        yield from _report(report, f"{at}[{i}]", allocated_ids, ctx)
 
     def show(report: Pod, key: Id) -> str:
         return devices.versioned(report, "resource.AllocatedDeviceStatus", ctx) if ctx.declares else _shown(key, ctx)
 
-    named = ".deviceID" if ctx.version < V1_35 else ""
-    yield from covered(devices.unique(reports, map(ident, reports), at, named, show))
+    suffix = ".deviceID" if ctx.version < V1_35 else ""
+    yield from covered(devices.unique(reports, map(ident, reports), at, suffix, show))
 
 
 def _shown(key: Id, ctx: Context) -> str:
@@ -151,14 +151,14 @@ def _shown(key: Id, ctx: Context) -> str:
     return go.to_json(parts if ctx.version >= V1_35 else {name: {} for name in parts})
 
 
-def _report(report: Pod, at: str, known: set[Id], ctx: Context) -> Errors:
+def _report(report: Pod, at: str, allocated_ids: set[Id], ctx: Context) -> Errors:
     """Upstream: validateDeviceStatus"""
     yield from devices.driver(report.get("driver", ""), f"{at}.driver", ctx)
     yield from devices.pool(report.get("pool", ""), f"{at}.pool")
     yield from devices.label(report.get("device", ""), f"{at}.device")
     if "shareID" in report:
         yield from devices.uid(report["shareID"], f"{at}.shareID", ctx)
-    if ident(report) not in known:
+    if ident(report) not in allocated_ids:
         yield field.invalid(at, report, NOT_ITS_DEVICE, show=_shown(ident(report), ctx))
     about = report.get("conditions") or []
     yield from devices.at_most(about, CONDITIONS, f"{at}.conditions")

@@ -45,10 +45,10 @@ def _source(claim: Pod, at: str, ctx: Context) -> Errors:
 
     Upstream: validatePodResourceClaim
     """
-    given = [key for key in SOURCES if key in claim]
-    if len(given) != 1:
+    sources = [key for key in SOURCES if key in claim]
+    if len(sources) != 1:
         show = internal.text("PodResourceClaim", claim, ctx.version)
-        yield field.invalid(at, claim, NOT_BOTH if given else NEEDS_ONE, show=show)
-    for key in given:
+        yield field.invalid(at, claim, NOT_BOTH if sources else NEEDS_ONE, show=show)
+    for key in sources:
         if faults := validation.dns_subdomain(claim[key]):
             yield from validation.each(f"{at}.{key}", claim[key], faults)

@@ -24,24 +24,26 @@ def context(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: Conte
 
     Upstream: ValidateSecurityContext
     """
-    given = container["securityContext"]
+    security = container["securityContext"]
     here = f"{at}.securityContext"
-    if given.get("privileged") and not ctx.allow_privileged:
+    if security.get("privileged") and not ctx.allow_privileged:
         yield field.forbidden(f"{here}.privileged", NOT_PRIVILEGED)
-    if "runAsUser" in given:
-        yield from profiles.user_or_group(given["runAsUser"], f"{here}.runAsUser")
-    if "runAsGroup" in given:
-        yield from profiles.user_or_group(given["runAsGroup"], f"{here}.runAsGroup")
-    if "procMount" in given:
-        yield from _proc_mount(given["procMount"], f"{here}.procMount", spec)
-    if "seccompProfile" in given:
-        yield from profiles.seccomp_profile(given["seccompProfile"], f"{here}.seccompProfile", ctx)
-    if given.get("allowPrivilegeEscalation") is False and ("privileged" in given or "add" in (given.get("capabilities") or ())):
-        yield from _no_escalation(given, here, ctx)
-    if "windowsOptions" in given:
-        yield from profiles.windows_options(given["windowsOptions"], f"{here}.windowsOptions")
-    if "appArmorProfile" in given:
-        yield from profiles.apparmor_profile(given["appArmorProfile"], f"{here}.appArmorProfile")
+    if "runAsUser" in security:
+        yield from profiles.user_or_group(security["runAsUser"], f"{here}.runAsUser")
+    if "runAsGroup" in security:
+        yield from profiles.user_or_group(security["runAsGroup"], f"{here}.runAsGroup")
+    if "procMount" in security:
+        yield from _proc_mount(security["procMount"], f"{here}.procMount", spec)
+    if "seccompProfile" in security:
+        yield from profiles.seccomp_profile(security["seccompProfile"], f"{here}.seccompProfile", ctx)
+    if security.get("allowPrivilegeEscalation") is False and (
+        "privileged" in security or "add" in (security.get("capabilities") or ())
+    ):
+        yield from _no_escalation(security, here, ctx)
+    if "windowsOptions" in security:
+        yield from profiles.windows_options(security["windowsOptions"], f"{here}.windowsOptions")
+    if "appArmorProfile" in security:
+        yield from profiles.apparmor_profile(security["appArmorProfile"], f"{here}.appArmorProfile")
 
 
 def _proc_mount(kind: str, path: str, spec: dict[str, Any]) -> Errors:
@@ -55,10 +57,10 @@ def _proc_mount(kind: str, path: str, spec: dict[str, Any]) -> Errors:
         yield field.invalid(path, kind, NEEDS_OWN_USERS, show=go.to_json(kind))
 
 
-def _no_escalation(given: dict[str, Any], path: str, ctx: Context) -> Errors:
+def _no_escalation(security: dict[str, Any], path: str, ctx: Context) -> Errors:
     """A container that must not gain privileges does not already have them all; only one spelling of the capability counts."""
-    if given.get("privileged"):
-        yield field.invalid(path, given, ESCALATES_PRIVILEGED, show=internal.text("SecurityContext", given, ctx.version))
-    for capability in (given.get("capabilities") or {}).get("add") or ():
+    if security.get("privileged"):
+        yield field.invalid(path, security, ESCALATES_PRIVILEGED, show=internal.text("SecurityContext", security, ctx.version))
+    for capability in (security.get("capabilities") or {}).get("add") or ():
         if capability == "CAP_SYS_ADMIN":
-            yield field.invalid(path, given, ESCALATES_BY_ADMIN, show=internal.text("SecurityContext", given, ctx.version))
+            yield field.invalid(path, security, ESCALATES_BY_ADMIN, show=internal.text("SecurityContext", security, ctx.version))

@@ -122,11 +122,11 @@ def _derived(attributes: list[Pod], at: str, name: str, constrained: Constrained
     Upstream: validateDeviceDerivedAttributes
     """
     for i, attribute in enumerate(attributes):
-        named, expression = attribute.get("name", ""), attribute.get("expression", "")
-        if not named:
+        attribute_name, expression = attribute.get("name", ""), attribute.get("expression", "")
+        if not attribute_name:
             yield from covered([field.required(f"{at}[{i}].name")])
-        elif constrained.isdisjoint((target, named) for target in ("", name, name.partition("/")[0])):
-            yield field.invalid(f"{at}[{i}].name", named, NOT_CONSTRAINED)
+        elif constrained.isdisjoint((target, attribute_name) for target in ("", name, name.partition("/")[0])):
+            yield field.invalid(f"{at}[{i}].name", attribute_name, NOT_CONSTRAINED)
         if not expression:
             yield from covered([field.required(f"{at}[{i}].expression")])
         else:
@@ -149,11 +149,11 @@ def _constraint(constraint: Pod, at: str, names: Names, ctx: Context) -> Errors:
     Upstream: validateDeviceConstraint
     """
     yield from references(constraint.get("requests") or [], f"{at}.requests", names)
-    given = [name for name in ("matchAttribute", "distinctAttribute") if name in constraint]
+    attributes = [name for name in ("matchAttribute", "distinctAttribute") if name in constraint]
     # Declarations look at both; the rules before them only at the first.
-    for name in given if ctx.declares else given[:1]:
+    for name in attributes if ctx.declares else attributes[:1]:
         yield from devices.attribute(constraint[name], f"{at}.{name}", ctx)
-    if given:
+    if attributes:
         return
     if "DRAConsumableCapacity" in ctx.gates:
         yield field.required(at, ONE_ATTRIBUTE)

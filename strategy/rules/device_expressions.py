@@ -31,11 +31,11 @@ def fault(text: str, ctx: Context, boolean: bool) -> str:
 @lru_cache(256)
 def _fault(text: str, shares: bool, boolean: bool) -> str:
     try:
-        found = _environment(shares).compile(text).type
+        type = _environment(shares).compile(text).type
     except cel.CompileError as error:
         return f"compilation failed: {error}"
-    if boolean and found not in (cel.BOOL, ANY):
-        return f"must evaluate to bool or the unknown type, not {found}"
+    if boolean and type not in (cel.BOOL, ANY):
+        return f"must evaluate to bool or the unknown type, not {type}"
     return ""
 
 

@@ -58,9 +58,9 @@ def at_most(items: Sequence[Any], limit: int, at: str) -> Errors:
 
 
 def unique(
-    items: Sequence[Any], keys: Iterable[Any], at: str, named: str, show: Callable[[Any, Any], str] | None = None
+    items: Sequence[Any], keys: Iterable[Any], at: str, suffix: str, show: Callable[[Any, Any], str] | None = None
 ) -> Errors:
-    """No two items have the same key. ``named`` is the field of the key, which 1.34 has in the path.
+    """No two items have the same key. ``suffix`` is the field of the key, which 1.34 has in the path.
 
     Upstream: validateSet
     """
@@ -68,7 +68,7 @@ def unique(
     for i, (item, key) in enumerate(zip(items, keys, strict=True)):
         if key in seen:
             path = f"{at}[{i}]"
-            yield field.duplicate(path + named, key, field.place_of(path), show=None if show is None else show(item, key))
+            yield field.duplicate(path + suffix, key, field.place_of(path), show=None if show is None else show(item, key))
         seen.add(key)
 
 
@@ -78,8 +78,8 @@ def unique_by(items: Sequence[Pod], key: str, type_name: str, at: str, ctx: Cont
     def show(item: Pod, value: str) -> str:
         return versioned(item, type_name, ctx) if ctx.declares else field.shown(value)
 
-    named = f".{key}" if ctx.version < V1_35 else ""
-    yield from covered(unique(items, [item.get(key, "") for item in items], at, named, show))
+    suffix = f".{key}" if ctx.version < V1_35 else ""
+    yield from covered(unique(items, [item.get(key, "") for item in items], at, suffix, show))
 
 
 def versioned(item: Pod, type_name: str, ctx: Context) -> str:
@@ -370,5 +370,5 @@ def shortened(key: str, limit: int = KEY_LIMIT) -> str:
     """A long key with its middle left out. Upstream: truncateIfTooLong"""
     if len(key) <= limit:
         return key
-    left = limit - len("...")
-    return f"{key[: (left + 1) // 2]}...{key[len(key) - left // 2 :]}"
+    length = limit - len("...")
+    return f"{key[: (length + 1) // 2]}...{key[len(key) - length // 2 :]}"

@@ -32,19 +32,19 @@ def config(spec: Pod, at: str, ctx: Context) -> Errors:
 
     Upstream: validatePodDNSConfig
     """
-    given: Pod | None = spec.get("dnsConfig")
+    options: Pod | None = spec.get("dnsConfig")
     if spec.get("dnsPolicy") == "None":
-        if given is None:
+        if options is None:
             yield field.required(at, NEEDS_CONFIG)
             return
-        if not given.get("nameservers"):
+        if not options.get("nameservers"):
             yield field.required(f"{at}.nameservers", NEEDS_NAMESERVER)
             return
-    if not given:
+    if not options:
         return
-    yield from _nameservers(given.get("nameservers") or (), f"{at}.nameservers", ctx)
-    yield from _searches(given.get("searches") or (), f"{at}.searches")
-    for i, option in enumerate(given.get("options") or ()):
+    yield from _nameservers(options.get("nameservers") or (), f"{at}.nameservers", ctx)
+    yield from _searches(options.get("searches") or (), f"{at}.searches")
+    for i, option in enumerate(options.get("options") or ()):
         if not option.get("name"):
             yield field.required(f"{at}.options[{i}]", "must not be empty", field.place_of(f"{at}.options[{i}].name"))
 

@@ -96,10 +96,10 @@ Variables = tuple[tuple[str, Type], ...]
 def compiled(text: str, use: Use, params: bool, variables: Variables = (), mutates: bool = False) -> cel.Program:
     """The expression ready to evaluate; CompileError with the server's text if it is wrong."""
     compile = _compiled if len(text) <= KEPT_LENGTH else _compiled.__wrapped__
-    found = compile(text, use, params, variables if use.variables else (), mutates)
-    if isinstance(found, str):
-        raise cel.CompileError(found)
-    return found
+    program = compile(text, use, params, variables if use.variables else (), mutates)
+    if isinstance(program, str):
+        raise cel.CompileError(program)
+    return program
 
 
 @lru_cache(KEPT)
@@ -110,10 +110,10 @@ def _compiled(text: str, use: Use, params: bool, variables: Variables, mutates: 
         return f"compilation failed: {error}"
     if not use.results or program.type in use.results:
         return program
-    wanted = [result.notation for result in use.results if result != DYN]
-    if len(wanted) == 1:
-        return f"must evaluate to {wanted[0]} but got {program.type.notation}"
-    return f"must evaluate to one of [{' '.join(wanted)}] but got {program.type.notation}"
+    notations = [result.notation for result in use.results if result != DYN]
+    if len(notations) == 1:
+        return f"must evaluate to {notations[0]} but got {program.type.notation}"
+    return f"must evaluate to one of [{' '.join(notations)}] but got {program.type.notation}"
 
 
 @lru_cache(KEPT)

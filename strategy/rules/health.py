@@ -87,8 +87,8 @@ def _name(name: str, container: Pod, pod: Pod, at: str, ctx: Context) -> Errors:
         if name not in (resources.get("requests") or {}):
             yield field.invalid(at, name, NO_REQUEST, show=go.to_json(name))
         return
-    named = {_claim_name(claim) for claim in resources.get("claims") or ()}
-    if name in named or (ctx.version >= V1_37 and name in _extended(container, pod)):
+    names = {_claim_name(claim) for claim in resources.get("claims") or ()}
+    if name in names or (ctx.version >= V1_37 and name in _extended(container, pod)):
         return
     text = NO_CLAIM if ctx.version >= V1_37 else NO_CLAIM_BEFORE_1_37
     yield field.invalid(at, name, text, show=go.to_json(name))

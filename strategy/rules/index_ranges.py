@@ -82,8 +82,8 @@ def overlap(failed: str, completed: str, completions: int) -> int | None:
 
 
 def _readable(text: str, completions: int) -> list[tuple[int, int]]:
-    found = []
+    ranges = []
     for part in text.split(","):
         with contextlib.suppress(RangeError):
-            found.append(_interval(part, completions))
-    return found
+            ranges.append(_interval(part, completions))
+    return ranges

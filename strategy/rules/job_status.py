@@ -128,8 +128,8 @@ def _finished(new: _Status, spec: Pod, changed: frozenset[str], ctx: Context) ->
     if changed & {"finished", "uncountedTerminatedPods"} and new.finished:
         pods = status.get("uncountedTerminatedPods")
         if pods is not None and any(pods.get(kind) for kind in ("succeeded", "failed")):
-            shown = internal.text("batch.UncountedTerminatedPods", pods, ctx.version)
-            yield field.invalid("status.uncountedTerminatedPods", pods, "must be empty for finished job", show=shown)
+            text = internal.text("batch.UncountedTerminatedPods", pods, ctx.version)
+            yield field.invalid("status.uncountedTerminatedPods", pods, "must be empty for finished job", show=text)
 
 
 def _indexes(status: Pod, spec: Pod, changed: frozenset[str]) -> Errors:

@@ -37,8 +37,8 @@ def selects_template(spec: Pod) -> Errors:
 
 def matches(selector: Pod, labels: Mapping[str, str]) -> bool:
     """Upstream: LabelSelectorAsSelector, Selector.Matches"""
-    wanted: Mapping[str, str] = selector.get("matchLabels") or {}
-    if not wanted.items() <= labels.items():
+    pairs: Mapping[str, str] = selector.get("matchLabels") or {}
+    if not pairs.items() <= labels.items():
         return False
     return all(_holds(requirement, labels) for requirement in selector.get("matchExpressions") or ())
 

@@ -15,29 +15,31 @@ STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 IMMUTABLE = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 _OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 
-Found = Sequence[FieldError]
+LabelErrors = Sequence[FieldError]
 """What ``labels_and_owners`` yields. The server asks that up to four times, and repeats what it finds; we ask once."""
 
 
-def on_create(meta: Pod, ctx: Context, form: validation.Format = validation.dns_subdomain, found: Found | None = None) -> Errors:
+def on_create(
+    meta: Pod, ctx: Context, form: validation.Format = validation.dns_subdomain, label_errors: LabelErrors | None = None
+) -> Errors:
     """Upstream: ValidateObjectMeta of the core group"""
     if "generateName" in meta or form(meta.get("name", "")):
         yield from name(meta, form)
-    yield from common(meta, ctx, found)
+    yield from common(meta, ctx, label_errors)
     if meta.get("finalizers"):
         yield from qualified_finalizers(meta["finalizers"])
 
 
-def on_write(meta: Pod, ctx: Context, found: Found) -> Errors:
+def on_write(meta: Pod, ctx: Context, label_errors: LabelErrors) -> Errors:
     """What every kind's metadata must be, whatever the endpoint.
 
     Upstream: ValidateObjectMetaAccessor
     """
     yield from path_segments(meta)
-    yield from common(meta, ctx, found)
+    yield from common(meta, ctx, label_errors)
 
 
-def on_update(meta: Pod, old: Pod, found: Found) -> Errors:
+def on_update(meta: Pod, old: Pod, label_errors: LabelErrors) -> Errors:
     """What may not change, and again what must hold.
 
     Upstream: ValidateObjectMetaAccessorUpdate
@@ -48,15 +50,15 @@ def on_update(meta: Pod, old: Pod, found: Found) -> Errors:
         if meta.get(key) != old.get(key):
             show = go.to_json(meta[key]) if key == "uid" and key in meta else None
             yield field.invalid(f"metadata.{key}", meta.get(key), "field is immutable", show=show)
-    yield from found
+    yield from label_errors
 
 
-def on_pod_update(meta: Pod, old: Pod, found: Found) -> Errors:
+def on_pod_update(meta: Pod, old: Pod, label_errors: LabelErrors) -> Errors:
     """The same once more, as the pod's own validation runs it.
 
     Upstream: ValidateObjectMetaUpdate of the core group
     """
-    yield from on_update(meta, old, found)
+    yield from on_update(meta, old, label_errors)
     if meta.get("finalizers"):
         yield from qualified_finalizers(meta["finalizers"])
 
@@ -87,10 +89,10 @@ def path_segments(meta: Pod) -> Errors:
                 yield field.invalid(f"metadata.{key}", text, f"may not contain '{part}'")
 
 
-def common(meta: Pod, ctx: Context, found: Found | None) -> Errors:
+def common(meta: Pod, ctx: Context, label_errors: LabelErrors | None) -> Errors:
     if meta.get("generation", 0) < 0:
         yield field.invalid("metadata.generation", meta["generation"], validation.NOT_NEGATIVE)
-    yield from labels_and_owners(meta, ctx) if found is None else found
+    yield from labels_and_owners(meta, ctx) if label_errors is None else label_errors
     if meta.get("finalizers"):
         yield from finalizers(meta["finalizers"], ctx.name_unit)
     if meta.get("managedFields"):
@@ -150,12 +152,12 @@ def owners(owners: Sequence[Pod], ctx: Context) -> Errors:
         if not owner.get("controller"):
             continue
         if controller is not None:
-            named = f"{controller['kind']}/{controller['name']} and {owner['kind']}/{owner['name']}"
+            pair = f"{controller['kind']}/{controller['name']} and {owner['kind']}/{owner['name']}"
             whole = whole or go.to_json([_owner_in_order(each) for each in owners])
             yield field.invalid(
                 "metadata.ownerReferences",
                 owners,
-                f'Only one reference can have Controller set to true. Found "true" in references for {named}',
+                f'Only one reference can have Controller set to true. Found "true" in references for {pair}',
                 ("metadata", "ownerReferences", i),
                 show=whole,
             )
@@ -266,8 +268,8 @@ def no_new_finalizers(finalizers: Sequence[str], old: Sequence[str]) -> Errors:
 
     Upstream: ValidateNoNewFinalizers
     """
-    known = set(old)
-    extra = sorted({finalizer for finalizer in finalizers if finalizer not in known})
+    before = set(old)
+    extra = sorted({finalizer for finalizer in finalizers if finalizer not in before})
     if extra:
         listed = ", ".join(map(go.quote, extra))
         text = "no new finalizers can be added if the object is being deleted, found new finalizers []string{%s}"

@@ -109,13 +109,13 @@ def _bind_options(mount: dict[str, Any], at: str, volumes: Volumes) -> Errors:
     options = mount["bindMountOptions"]
     if options and "image" in volumes.get(mount["name"], ()):
         yield field.invalid(at, options, "bindMountOptions may not be used with image volumes")
-    given: set[str] = set()
+    modes: set[str] = set()
     for i, option in enumerate(options):
         if option not in BIND_OPTIONS:
             yield field.not_supported(f"{at}[{i}]", option, BIND_OPTIONS)
-        if option in given:
+        if option in modes:
             yield field.duplicate(f"{at}[{i}]", option)
-        given.add(option)
+        modes.add(option)
 
 
 def devices(container: dict[str, Any], at: str, volumes: Volumes) -> Errors:

@@ -24,13 +24,13 @@ def each(claims: Sequence[Pod], status: Pod, spec: Pod) -> Errors:
 
     Upstream: validateNodeAllocatableResourceClaimStatus
     """
-    known = set(_claims(status, spec))
+    claim_names = set(_claims(status, spec))
     seen: set[str] = set()
     for i, claim in enumerate(claims):
         at, name = f"{AT}[{i}]", claim["resourceClaimName"]
         if not name:
             yield field.required(f"{at}.resourceClaimName")
-        elif name not in known:
+        elif name not in claim_names:
             yield field.invalid(f"{at}.resourceClaimName", name, "no mapping found in pod reference")
         elif name in seen:
             yield field.duplicate(f"{at}.resourceClaimName", name)

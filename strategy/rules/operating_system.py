@@ -85,16 +85,16 @@ def host_processes(spec: Pod, at: str, ctx: Context) -> Errors:
     Upstream: validateWindowsHostProcessPod; it does not ask for the operating system.
     """
     whole = _host_process(spec)
-    found = []
+    values = []
     for container, here in _containers(spec, at):
         own = _host_process(container)
         if whole is not None and own is not None and own != whole:
             text = f"pod hostProcess value must be identical if both are specified, was {field.shown(whole)}"
             yield field.invalid(f"{here}.securityContext.windowsOptions.hostProcess", own, text)
-        found.append(whole if own is None else own)
-    if not any(found):
+        values.append(whole if own is None else own)
+    if not any(values):
         return
-    if not all(found):
+    if not all(values):
         yield field.invalid(at, "", ALL_OR_NONE)
     if not spec.get("hostNetwork"):
         yield field.invalid(f"{at}.hostNetwork", False, NEEDS_HOST_NETWORK)

@@ -21,10 +21,10 @@ def create(pod: Pod, ctx: Context) -> Errors:
 
 def update(pod: Pod, old: Pod, ctx: Context) -> Errors:
     """Upstream: ValidatePodUpdate"""
-    found = list(meta.labels_and_owners(pod["metadata"], ctx))
-    yield from _generic(pod, old, ctx, found)
-    yield from meta.on_pod_update(pod["metadata"], old["metadata"], found)
-    yield from _metadata_and_spec(pod, ctx, found)
+    label_errors = list(meta.labels_and_owners(pod["metadata"], ctx))
+    yield from _generic(pod, old, ctx, label_errors)
+    yield from meta.on_pod_update(pod["metadata"], old["metadata"], label_errors)
+    yield from _metadata_and_spec(pod, ctx, label_errors)
     yield from pod_annotations.updates(pod, old, ctx)
     yield from rules.updates.spec(pod["spec"], old["spec"], ctx)
     yield from pod_spec.declared(pod["spec"], "spec", ctx)
@@ -35,22 +35,22 @@ def update_status(pod: Pod, old: Pod, ctx: Context) -> Errors:
 
     Upstream: ValidatePodStatusUpdate
     """
-    found = list(meta.labels_and_owners(pod["metadata"], ctx))
-    yield from _generic(pod, old, ctx, found)
-    yield from meta.on_pod_update(pod["metadata"], old["metadata"], found)
+    label_errors = list(meta.labels_and_owners(pod["metadata"], ctx))
+    yield from _generic(pod, old, ctx, label_errors)
+    yield from meta.on_pod_update(pod["metadata"], old["metadata"], label_errors)
     yield from pod_annotations.updates(pod, old, ctx)
     yield from rules.pod_status.update(pod, old, ctx)
 
 
 def ephemeral_containers(pod: Pod, old: Pod, ctx: Context) -> Errors:
     """Upstream: ValidatePodEphemeralContainersUpdate"""
-    found = list(meta.labels_and_owners(pod["metadata"], ctx))
-    yield from _generic(pod, old, ctx, found)
+    label_errors = list(meta.labels_and_owners(pod["metadata"], ctx))
+    yield from _generic(pod, old, ctx, label_errors)
     if replaced := list(rules.ephemeral.replacing(old)):
         yield from replaced
         return
-    yield from meta.on_pod_update(pod["metadata"], old["metadata"], found)
-    yield from _metadata_and_spec(pod, ctx, found)
+    yield from meta.on_pod_update(pod["metadata"], old["metadata"], label_errors)
+    yield from _metadata_and_spec(pod, ctx, label_errors)
     yield from pod_annotations.updates(pod, old, ctx)
     yield from rules.ephemeral.only_added(pod, old, ctx)
     yield from pod_spec.declared(pod["spec"], "spec", ctx)
@@ -58,30 +58,30 @@ def ephemeral_containers(pod: Pod, old: Pod, ctx: Context) -> Errors:
 
 def resized(pod: Pod, old: Pod, ctx: Context) -> Errors:
     """Upstream: ValidatePodResize"""
-    found = list(meta.labels_and_owners(pod["metadata"], ctx))
-    yield from _generic(pod, old, ctx, found)
+    label_errors = list(meta.labels_and_owners(pod["metadata"], ctx))
+    yield from _generic(pod, old, ctx, label_errors)
     if replaced := list(rules.resize.replacing(old, pod, ctx)):
         yield from replaced
         return
-    faults = list(meta.on_pod_update(pod["metadata"], old["metadata"], found))
-    faults += _metadata_and_spec(pod, ctx, found)
+    faults = list(meta.on_pod_update(pod["metadata"], old["metadata"], label_errors))
+    faults += _metadata_and_spec(pod, ctx, label_errors)
     yield from faults
     yield from rules.resize.pod(pod, old, ctx, clean=not faults)
     yield from pod_spec.declared(pod["spec"], "spec", ctx)
 
 
-def _generic(pod: Pod, old: Pod, ctx: Context, found: meta.Found) -> Errors:
+def _generic(pod: Pod, old: Pod, ctx: Context, label_errors: meta.LabelErrors) -> Errors:
     """What the server asks of every kind before it asks the pod's own rules.
 
     Upstream: rest.BeforeUpdate
     """
-    yield from meta.on_write(pod["metadata"], ctx, found)
-    yield from meta.on_update(pod["metadata"], old["metadata"], found)
+    yield from meta.on_write(pod["metadata"], ctx, label_errors)
+    yield from meta.on_update(pod["metadata"], old["metadata"], label_errors)
 
 
-def _metadata_and_spec(pod: Pod, ctx: Context, found: meta.Found | None = None) -> Errors:
+def _metadata_and_spec(pod: Pod, ctx: Context, label_errors: meta.LabelErrors | None = None) -> Errors:
     """Upstream: validatePodMetadataAndSpec"""
-    yield from meta.on_create(pod["metadata"], ctx, found=found)
+    yield from meta.on_create(pod["metadata"], ctx, label_errors=label_errors)
     yield from pod_annotations.values(pod, ctx)
     yield from pod_spec.spec(pod["spec"], pod["metadata"], "spec", ctx)
     yield from pod_spec.pod_only(pod, ctx)

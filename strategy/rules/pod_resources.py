@@ -22,16 +22,16 @@ def pod_level(spec: dict[str, Any], at: str, ctx: Context) -> Errors:
 
     Upstream: validatePodResources
     """
-    asked = spec.get("resources")
-    if asked is None:
+    requirements = spec.get("resources")
+    if requirements is None:
         return
     if (spec.get("os") or {}).get("name") == "windows":
         yield field.forbidden(f"{at}.resources", NOT_ON_WINDOWS)
         return
-    if "claims" in asked:
+    if "claims" in requirements:
         yield field.forbidden(f"{at}.resources.claims", NO_CLAIMS)
-    yield from resources.requirements(asked, f"{at}.resources", spec, ctx, _name)
-    yield from _enough(asked, spec, f"{at}.resources")
+    yield from resources.requirements(requirements, f"{at}.resources", spec, ctx, _name)
+    yield from _enough(requirements, spec, f"{at}.resources")
 
 
 def _name(name: str, path: str, ctx: Context) -> Errors:
@@ -42,12 +42,12 @@ def _name(name: str, path: str, ctx: Context) -> Errors:
         yield field.not_supported(path, name, SUPPORTED)
 
 
-def _enough(asked: dict[str, Any], spec: dict[str, Any], at: str) -> Errors:
+def _enough(requirements: dict[str, Any], spec: dict[str, Any], at: str) -> Errors:
     """The pod requests at least what its containers request together, and no container may use more than the pod.
 
     Upstream: validatePodResourceConsistency
     """
-    limits, requests = asked.get("limits") or {}, asked.get("requests") or {}
+    limits, requests = requirements.get("limits") or {}, requirements.get("requests") or {}
     if requests:
         yield from _at_least(requests, amounts.aggregate_requests(spec), f"{at}.requests", "requests")
     pages = {name: text for name, text in limits.items() if name.startswith(resources.HUGEPAGES)}
@@ -62,8 +62,8 @@ def _enough(asked: dict[str, Any], spec: dict[str, Any], at: str) -> Errors:
                 yield field.invalid(f"{at}.containers[{i}][{name}].limits", text, detail, place)
 
 
-def _at_least(given: dict[str, str], needed: dict[str, quantity.Quantity], at: str, what: str) -> Errors:
-    for name, text in given.items():
+def _at_least(pod_amounts: dict[str, str], needed: dict[str, quantity.Quantity], at: str, what: str) -> Errors:
+    for name, text in pod_amounts.items():
         least = needed.get(name)
         if least is not None and quantity.parse(text) < least:
             detail = f"must be greater than or equal to aggregate container {what} of {least.text}"

@@ -36,39 +36,39 @@ def context(spec: Pod, at: str, ctx: Context) -> Errors:
 
     Upstream: validatePodSpecSecurityContext
     """
-    given: Pod = spec.get("securityContext") or {}
+    security: Pod = spec.get("securityContext") or {}
     here = f"{at}.securityContext"
     shares = spec.get("shareProcessNamespace")
     for key in ("fsGroup", "runAsUser", "runAsGroup"):
-        if not 0 <= given.get(key, 0) <= profiles.MAX_ID:
-            yield from profiles.user_or_group(given[key], f"{here}.{key}")
-    for i, group in enumerate(given.get("supplementalGroups") or ()):
+        if not 0 <= security.get(key, 0) <= profiles.MAX_ID:
+            yield from profiles.user_or_group(security[key], f"{here}.{key}")
+    for i, group in enumerate(security.get("supplementalGroups") or ()):
         yield from profiles.user_or_group(group, f"{here}.supplementalGroups[{i}]")
     if shares and ctx.version < V1_37:
         # Inside the server the switch was part of the security context, and its path still said so.
         yield from _shared_processes(spec, f"{here}.shareProcessNamespace", (*field.place_of(at), "shareProcessNamespace"))
-    if given.get("sysctls"):
-        yield from _sysctls(given["sysctls"], spec, f"{here}.sysctls", ctx)
-    if "fsGroupChangePolicy" in given:
-        yield from _choice(given, "fsGroupChangePolicy", GROUP_CHANGE_POLICIES, here)
-    if "seccompProfile" in given:
-        yield from profiles.seccomp_profile(given["seccompProfile"], f"{here}.seccompProfile", ctx)
-    if "windowsOptions" in given:
-        yield from profiles.windows_options(given["windowsOptions"], f"{here}.windowsOptions")
-    if "appArmorProfile" in given:
-        yield from profiles.apparmor_profile(given["appArmorProfile"], f"{here}.appArmorProfile")
-    if "supplementalGroupsPolicy" in given:
-        yield from _choice(given, "supplementalGroupsPolicy", GROUPS_POLICIES, here)
-    if given.get("seLinuxChangePolicy", "Recursive") != "Recursive":
+    if security.get("sysctls"):
+        yield from _sysctls(security["sysctls"], spec, f"{here}.sysctls", ctx)
+    if "fsGroupChangePolicy" in security:
+        yield from _choice(security, "fsGroupChangePolicy", GROUP_CHANGE_POLICIES, here)
+    if "seccompProfile" in security:
+        yield from profiles.seccomp_profile(security["seccompProfile"], f"{here}.seccompProfile", ctx)
+    if "windowsOptions" in security:
+        yield from profiles.windows_options(security["windowsOptions"], f"{here}.windowsOptions")
+    if "appArmorProfile" in security:
+        yield from profiles.apparmor_profile(security["appArmorProfile"], f"{here}.appArmorProfile")
+    if "supplementalGroupsPolicy" in security:
+        yield from _choice(security, "supplementalGroupsPolicy", GROUPS_POLICIES, here)
+    if security.get("seLinuxChangePolicy", "Recursive") != "Recursive":
         choices = SELINUX_CHANGE_POLICIES if ctx.allows("SELinuxMount") else ("Recursive",)
-        yield from _choice(given, "seLinuxChangePolicy", choices, here)
+        yield from _choice(security, "seLinuxChangePolicy", choices, here)
     if shares and ctx.version >= V1_37:
         yield from _shared_processes(spec, f"{at}.shareProcessNamespace")
 
 
-def _choice(given: dict[str, Any], key: str, choices: tuple[str, ...], at: str) -> Errors:
-    if given[key] not in choices:
-        yield field.not_supported(f"{at}.{key}", given[key], choices)
+def _choice(security: dict[str, Any], key: str, choices: tuple[str, ...], at: str) -> Errors:
+    if security[key] not in choices:
+        yield field.not_supported(f"{at}.{key}", security[key], choices)
 
 
 def _shared_processes(spec: Pod, path: str, where: field.Place | None = None) -> Errors:

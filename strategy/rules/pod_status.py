@@ -79,21 +79,21 @@ def _claims(claims: Sequence[Pod], spec: Pod, ctx: Context) -> Errors:
 
     Upstream: validatePodResourceClaimStatuses
     """
-    known = {claim["name"] for claim in spec.get("resourceClaims") or ()}
+    names = {claim["name"] for claim in spec.get("resourceClaims") or ()}
     seen: set[str] = set()
     for i, claim in enumerate(claims):
         at, name = f"status.resourceClaimStatuses[{i}]", claim["name"]
-        if name not in known:
+        if name not in names:
             yield field.invalid(f"{at}.name", name, "must match the name of an entry in `spec.resourceClaims`")
         if name in seen:
             yield field.duplicate(f"{at}.name", name)
         seen.add(name)
-        made = claim.get("resourceClaimName")
-        if made is not None:
+        claim_name = claim.get("resourceClaimName")
+        if claim_name is not None:
             # Before 1.36 the path named the wrong field.
             wrong = "resourceClaimName" if ctx.version >= V1_36 else "name"
             place = ("status", "resourceClaimStatuses", i, "resourceClaimName")
-            yield from validation.each(f"{at}.{wrong}", made, validation.dns_subdomain(made), place)
+            yield from validation.each(f"{at}.{wrong}", claim_name, validation.dns_subdomain(claim_name), place)
 
 
 def _extended_resources(extended: Pod | None, spec: Pod, ctx: Context) -> Errors:
@@ -111,10 +111,10 @@ def _extended_resources(extended: Pod | None, spec: Pod, ctx: Context) -> Errors
     for i, mapping in enumerate(mappings):
         yield from _mapping(mapping, spec, f"{at}.requestMappings[{i}]", i)
         # 1.34 refuses several requests of one resource.
-        told = ("containerName", "resourceName", "requestName") if ctx.version >= V1_35 else ("containerName", "resourceName")
-        key = tuple(mapping[name] for name in told)
+        keys = ("containerName", "resourceName", "requestName") if ctx.version >= V1_35 else ("containerName", "resourceName")
+        key = tuple(mapping[name] for name in keys)
         if key in seen:
-            for name in told:
+            for name in keys:
                 yield field.duplicate(f"{at}.requestMappings[{i}].{name}", mapping[name])
         seen.add(key)
     name = extended["resourceClaimName"]
@@ -157,11 +157,11 @@ def _addresses(status: Pod, stored: Pod, ctx: Context) -> Errors:
 
 
 def _ips(ips: Sequence[Pod], stored: Sequence[Pod], at: str, ctx: Context) -> Errors:
-    known = {each.get("ip", "") for each in stored}
+    before = {each.get("ip", "") for each in stored}
     texts = [each.get("ip", "") for each in ips]
     strict = "StrictIPCIDRValidation" in ctx.gates
     for i, text in enumerate(texts):
-        if text not in known:
+        if text not in before:
             yield from validation.each(f"{at}[{i}]", text, validation.ip(text, strict))
     if len(texts) < 2:
         return

@@ -88,12 +88,12 @@ def match_conditions(conditions: Sequence[Pod], params: bool, at: str) -> Errors
         seen.add(name)
 
 
-def variables(given: Sequence[Pod], params: bool, at: str) -> Finds[expressions.Variables]:
+def variables(rows: Sequence[Pod], params: bool, at: str) -> Finds[expressions.Variables]:
     """Names are identifiers, expressions compile with the variables before them. Returns all of them with their types.
 
     Upstream: validateVariable
     """
-    for i, variable in enumerate(given):
+    for i, variable in enumerate(rows):
         name, text = variable.get("name", ""), variable.get("expression", "")
         if not trimmed(name):
             yield field.required(f"{at}[{i}].name", "name is not specified")
@@ -102,21 +102,21 @@ def variables(given: Sequence[Pod], params: bool, at: str) -> Finds[expressions.
         if not trimmed(text):
             yield field.required(f"{at}[{i}].expression", NOT_SPECIFIED)
         else:
-            before = types_of(given[:i], params)
+            before = types_of(rows[:i], params)
             yield from expression(text, expressions.VARIABLE, params, f"{at}[{i}].expression", before)
-    return types_of(given, params)
+    return types_of(rows, params)
 
 
-def types_of(given: Sequence[Pod], params: bool) -> expressions.Variables:
+def types_of(rows: Sequence[Pod], params: bool) -> expressions.Variables:
     """The variables with the types of their expressions; dyn where one does not compile. The last of one name counts."""
-    found: dict[str, cel.Type] = {}
-    for variable in given:
+    types: dict[str, cel.Type] = {}
+    for variable in rows:
         try:
             text = variable.get("expression", "")
-            found[variable.get("name", "")] = expressions.compiled(text, expressions.VARIABLE, params, tuple(found.items())).type
+            types[variable.get("name", "")] = expressions.compiled(text, expressions.VARIABLE, params, tuple(types.items())).type
         except (cel.CompileError, cel.MissingLibrary):
-            found[variable.get("name", "")] = DYN
-    return tuple(found.items())
+            types[variable.get("name", "")] = DYN
+    return tuple(types.items())
 
 
 def param_kind(kind: Pod, at: str) -> Errors:
@@ -215,12 +215,12 @@ def _resources(resources: list[str], at: str) -> Errors:
             all_parts.add(resource)
         if resource == "*":
             parts_of_all.add(part)
-    shown = go.to_json(resources)
+    json_text = go.to_json(resources)
     if len(resources) > 1 and "*/*" in resources:
-        yield field.invalid(at, resources, "if '*/*' is present, must not specify other resources", show=shown)
+        yield field.invalid(at, resources, "if '*/*' is present, must not specify other resources", show=json_text)
     if "*" in resources and any(each and each != "*" and "/" not in each for each in resources):
         text = "if '*' is present, must not specify other resources without subresources"
-        yield field.invalid(at, resources, text, show=shown)
+        yield field.invalid(at, resources, text, show=json_text)
 
 
 def binding(spec: Pod, ctx: Context) -> Errors:

@@ -64,14 +64,14 @@ def conflicts(containers: Iterable[dict[str, Any]], at: str) -> Errors:
 
     Upstream: checkHostPortConflicts
     """
-    taken: set[str] = set()
+    ports: set[str] = set()
     for i, container in enumerate(containers):
         for j, port in enumerate(container.get("ports") or ()):
             if "hostPort" in port:
                 claim = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
-                if claim in taken:
+                if claim in ports:
                     yield field.duplicate(f"{at}[{i}].ports[{j}].hostPort", claim)
-                taken.add(claim)
+                ports.add(claim)
 
 
 def conflicts_inside(container: dict[str, Any], at: str, index: int) -> Errors:

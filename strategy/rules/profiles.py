@@ -51,8 +51,8 @@ def seccomp_profile(profile: dict[str, Any], at: str, ctx: Context) -> Errors:
             yield from validation.each(f"{at}.localhostProfile", local, faults)
     elif local is not None:
         text = "can only be set when seccomp type is Localhost"
-        shown = internal.text("SeccompProfile", profile, ctx.version)
-        yield field.invalid(f"{at}.localhostProfile", profile, text, show=shown)
+        value_text = internal.text("SeccompProfile", profile, ctx.version)
+        yield field.invalid(f"{at}.localhostProfile", profile, text, show=value_text)
 
 
 def apparmor_profile(profile: dict[str, Any], at: str) -> Errors:
@@ -72,8 +72,8 @@ def apparmor_profile(profile: dict[str, Any], at: str) -> Errors:
     elif kind in PROFILE_TYPES:
         if local is not None:
             # A pointer in the server, so it prints as JSON.
-            text, shown = "can only be set when AppArmor type is Localhost", go.to_json(local)
-            yield field.invalid(f"{at}.localhostProfile", local, text, show=shown)
+            text, value_text = "can only be set when AppArmor type is Localhost", go.to_json(local)
+            yield field.invalid(f"{at}.localhostProfile", local, text, show=value_text)
     elif not kind:
         yield field.required(f"{at}.type", "type is required when appArmorProfile is set")
     else:

@@ -89,8 +89,8 @@ def volume(source: dict[str, Any], at: str, ctx: Context) -> Errors:
     files = Files(at)
     for i, projection in enumerate(source["sources"] or ()):
         if len(projection) == 1:
-            for kind, held in projection.items():
-                yield from _KINDS[kind](held, f"{at}.sources[{i}].{kind}", files, ctx)
+            for kind, projected_source in projection.items():
+                yield from _KINDS[kind](projected_source, f"{at}.sources[{i}].{kind}", files, ctx)
             continue
         for kind, rule in _KINDS.items():
             if kind in projection:
@@ -242,17 +242,17 @@ def _certificate(source: dict[str, Any], at: str, files: Files, ctx: Context) ->
         yield field.not_supported(f"{at}.keyType", kind, KEY_TYPES)._replace(shown=go.quote(kind))
     if "maxExpirationSeconds" in source:
         yield from _expiration(source["maxExpirationSeconds"], signer, f"{at}.maxExpirationSeconds")
-    written = False
+    has_path = False
     for key in ("credentialBundlePath", "keyPath", "certificateChainPath"):
         path = source.get(key)
         if not path:
             continue
-        written = True
+        has_path = True
         if faults := validation.local_file(path):
             yield from validation.each(f"{at}.{key}", path, faults)
         if files.taken(path):
             yield files.conflict(path, f"{at}.{key}")
-    if not written:
+    if not has_path:
         yield field.required(at, NO_PATHS)
     if "user" in source:
         yield from volume_files.user(source["user"], f"{at}.user")

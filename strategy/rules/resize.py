@@ -42,26 +42,26 @@ def pod(new: Pod, old: Pod, ctx: Context, clean: bool) -> Errors:
     Upstream: ValidatePodResize, behind the rules of create
     """
     before, spec = old["spec"], new["spec"]
-    found = False
+    has_faults = False
     for error in _whole_pod(new, old, ctx):
-        found = True
+        has_faults = True
         yield error
     if ctx.version >= V1_35 and GATE not in ctx.gates and (_pod_level(spec) or _pod_level(before)):
         yield field.forbidden("[]", POD_LEVEL_OFF, ("spec", "resources"))
         return
     for error in _pod_wide(spec, before, old, ctx):
-        found = True
+        has_faults = True
         yield error
     if (yield from _other_containers(spec, before)):
         return
     for error in _containers(spec, before, ctx):
-        found = True
+        has_faults = True
         yield error
     if MEMORY_VOLUMES in ctx.gates:
         for error in _volumes(spec.get("volumes") or (), before.get("volumes") or (), ctx):
-            found = True
+            has_faults = True
             yield error
-    if clean and not found and not semantic.equal(_masked(spec, before, ctx), before, "PodSpec", ctx.types):
+    if clean and not has_faults and not semantic.equal(_masked(spec, before, ctx), before, "PodSpec", ctx.types):
         yield field.forbidden("spec", ONLY_CPU_AND_MEMORY)
 
 
@@ -69,9 +69,9 @@ def _whole_pod(new: Pod, old: Pod, ctx: Context) -> Errors:
     stored_class = (old.get("status") or {}).get("qosClass") or qos.of(old, ctx)
     if qos.of(new, ctx) != stored_class:
         # What is shown is the class in the new status: the stored one, but for a pod that is not taken up at all.
-        shown = (new.get("status") or {}).get("qosClass", "")
+        qos_class = (new.get("status") or {}).get("qosClass", "")
         text = "Pod QOS Class may not change as a result of resizing"
-        yield field.invalid("spec", shown, text, show=go.to_json(shown))
+        yield field.invalid("spec", qos_class, text, show=go.to_json(qos_class))
     if not _supported_by_node(old):
         yield field.forbidden("spec", "Pod running on node without support for resize")
 

@@ -48,17 +48,17 @@ def spec(spec: Pod, old: Pod | None, ctx: Context) -> Errors:
     yield from _slice_place(spec, ctx)
     if spec.get("sharedCounters") is not None and spec.get("devices") is not None:
         yield field.invalid("spec", "", COUNTERS_OR_DEVICES)
-    given = spec.get("devices") or []
-    limit = DEVICES_WITH_MORE if any(map(_is_advanced, given)) else DEVICES
-    if len(given) > limit:
-        yield from devices.at_most(given, limit, "spec.devices")
+    items = spec.get("devices") or []
+    limit = DEVICES_WITH_MORE if any(map(_is_advanced, items)) else DEVICES
+    if len(items) > limit:
+        yield from devices.at_most(items, limit, "spec.devices")
     else:
-        known = {device.get("name", ""): device for device in reversed((old or {}).get("devices") or [])}
+        before = {device.get("name", ""): device for device in reversed((old or {}).get("devices") or [])}
         each_place = bool(spec.get("perDeviceNodeSelection"))
-        for i, device in enumerate(given):
-            yield from _device(device, known.get(device.get("name", "")), f"spec.devices[{i}]", each_place, ctx)
-        named = ".name" if ctx.version < V1_35 else ""
-        yield from devices.unique(given, [device.get("name", "") for device in given], "spec.devices", named)
+        for i, device in enumerate(items):
+            yield from _device(device, before.get(device.get("name", "")), f"spec.devices[{i}]", each_place, ctx)
+        suffix = ".name" if ctx.version < V1_35 else ""
+        yield from devices.unique(items, [device.get("name", "") for device in items], "spec.devices", suffix)
     yield from _counter_sets(spec.get("sharedCounters") or [], ctx)
     if "partitionTypeAttribute" in spec:
         yield from _partition_type(spec, ctx)
@@ -90,30 +90,30 @@ def _at(spec: Pod, path: tuple[str, ...]) -> str | None:
 
 def _slice_place(spec: Pod, ctx: Context) -> Errors:
     """The devices of a slice are on one node, on nodes of a kind, on all nodes, or each says where it is."""
-    given = []
+    names = []
     if "nodeName" in spec:
         name = spec["nodeName"]
         if name:
-            given.append("`nodeName`")
+            names.append("`nodeName`")
             yield from validation.each("spec.nodeName", name, validation.dns_subdomain(name))
         else:
             yield field.invalid("spec.nodeName", name, "must be either unset or set to a non-empty string")
     if "nodeSelector" in spec:
-        given.append("`nodeSelector`")
+        names.append("`nodeSelector`")
         yield from selectors.nodes(spec["nodeSelector"], "spec.nodeSelector", ctx)
         terms = spec["nodeSelector"].get("nodeSelectorTerms")
         if len(terms or ()) != 1:
-            shown = internal.text("[]NodeSelectorTerm", terms, ctx.version)
-            yield field.invalid("spec.nodeSelector.nodeSelectorTerms", terms, ONE_TERM, show=shown)
+            text = internal.text("[]NodeSelectorTerm", terms, ctx.version)
+            yield field.invalid("spec.nodeSelector.nodeSelectorTerms", terms, ONE_TERM, show=text)
     for name in ("allNodes", "perDeviceNodeSelection"):
         if spec.get(name):
-            given.append(f"`{name}`")
+            names.append(f"`{name}`")
         elif name in spec:
             yield field.invalid(f"spec.{name}", False, UNSET_OR_TRUE)
-    if not given:
+    if not names:
         yield field.required("spec", ONE_PLACE)
-    elif len(given) > 1:
-        yield field.invalid("spec", f"{{{', '.join(given)}}}", f"{ONE_PLACE}, but multiple fields are set")
+    elif len(names) > 1:
+        yield field.invalid("spec", f"{{{', '.join(names)}}}", f"{ONE_PLACE}, but multiple fields are set")
 
 
 def _is_advanced(device: Pod) -> bool:
@@ -193,19 +193,19 @@ def _attribute(attribute: Pod, at: str, ctx: Context) -> Errors:
         yield from covered(_text(text, f"{at}.strings[{i}]"))
     for i, text in enumerate(attribute.get("versions") or ()):
         yield from _version(text, f"{at}.versions[{i}]")
-    given = [name for name in (*VALUES, *LISTS) if name in attribute]
-    if len(given) != 1:
-        yield from covered([_not_one(given, attribute, at, ctx)])
+    names = [name for name in (*VALUES, *LISTS) if name in attribute]
+    if len(names) != 1:
+        yield from covered([_not_one(names, attribute, at, ctx)])
 
 
-def _not_one(given: list[str], attribute: Pod, at: str, ctx: Context) -> field.FieldError:
+def _not_one(names: list[str], attribute: Pod, at: str, ctx: Context) -> field.FieldError:
     if ctx.declares:
         every = ", ".join(f"`{name}`" for name in (*VALUES, *LISTS))
-        if not given:
+        if not names:
             return field.invalid(at, "", f"must specify one of: {every}")
-        shown = "{" + ", ".join(f"`{name}`" for name in given) + "}"
-        return field.invalid(at, shown, f"must specify exactly one of: {every}")
-    if given:
+        text = "{" + ", ".join(f"`{name}`" for name in names) + "}"
+        return field.invalid(at, text, f"must specify exactly one of: {every}")
+    if names:
         return field.invalid(at, attribute, ONE_VALUE, show=internal.text("resource.DeviceAttribute", attribute, ctx.version))
     return field.required(at, ONE_VALUE) if ctx.version < V1_35 else field.invalid(at, "", ONE_VALUE)
 
@@ -246,23 +246,23 @@ def _device_place(device: Pod, at: str, each_place: bool, ctx: Context) -> Error
         if any(name in device for name in names):
             yield field.invalid(at, None, NO_PLACE_EACH)
         return
-    given = []
+    present = []
     if device.get("nodeName"):
-        given.append("`nodeName`")
+        present.append("`nodeName`")
         yield from validation.each(f"{at}.nodeName", device["nodeName"], validation.dns_subdomain(device["nodeName"]))
     elif "nodeName" in device:
         yield field.invalid(f"{at}.nodeName", "", "must not be empty")
     if "nodeSelector" in device:
-        given.append("`nodeSelector`")
+        present.append("`nodeSelector`")
         yield from selectors.nodes(device["nodeSelector"], f"{at}.nodeSelector", ctx)
     if device.get("allNodes"):
-        given.append("`allNodes`")
+        present.append("`allNodes`")
     elif "allNodes" in device:
         yield field.invalid(f"{at}.allNodes", False, UNSET_OR_TRUE)
-    if not given:
+    if not present:
         yield field.required(at, ONE_PLACE_EACH)
-    elif len(given) > 1:
-        yield field.invalid(at, f"{{{', '.join(given)}}}", ONE_PLACE_EACH)
+    elif len(present) > 1:
+        yield field.invalid(at, f"{{{', '.join(present)}}}", ONE_PLACE_EACH)
 
 
 # ---- counters --------------------------------------------------------------------------------------
@@ -287,15 +287,15 @@ def _consumptions(consumptions: list[Pod], at: str, ctx: Context) -> Errors:
     yield from devices.unique_by(consumptions, "counterSet", "resource.DeviceCounterConsumption", at, ctx)
 
 
-def _counters(holder: Pod, named: str, at: str, ctx: Context) -> Errors:
+def _counters(holder: Pod, key: str, at: str, ctx: Context) -> Errors:
     """Counters have the name of their set, and each one of its own.
 
     Upstream: validateCounterSet, validateDeviceCounterConsumption
     """
-    if not holder.get(named):
-        yield from covered([field.required(f"{at}.{named}")])
+    if not holder.get(key):
+        yield from covered([field.required(f"{at}.{key}")])
     else:
-        yield from covered(devices.label(holder[named], f"{at}.{named}"))
+        yield from covered(devices.label(holder[key], f"{at}.{key}"))
     counters = holder.get("counters") or {}
     if not counters:
         yield from covered([field.required(f"{at}.counters")])
@@ -331,5 +331,5 @@ def _partition_type(spec: Pod, ctx: Context) -> Errors:
             yield field.required(here, text, place)
         elif "string" not in attribute:
             text = "must be a string value because `partitionTypeAttribute` names this attribute"
-            shown = internal.text("resource.DeviceAttribute", attribute, ctx.version)
-            yield field.invalid(here, attribute, text, place, show=shown)
+            value_text = internal.text("resource.DeviceAttribute", attribute, ctx.version)
+            yield field.invalid(here, attribute, text, place, show=value_text)

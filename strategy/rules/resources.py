@@ -107,12 +107,12 @@ def of_container(container: dict[str, Any], at: str, spec: dict[str, Any], ctx: 
     return requirements(container["resources"], f"{at}.resources", spec, ctx, container_name)
 
 
-def are_plain(asked: dict[str, Any]) -> bool:
+def are_plain(resources: dict[str, Any]) -> bool:
     """Whether only cpu, memory and storage are asked for, no less than none and up to the limit.
 
     So most are, and nothing is wrong.
     """
-    limits, requests = asked.get("limits") or {}, asked.get("requests") or {}
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, text in limits.items():
         if name not in CONTAINER_RESOURCES or text[0] == "-":
             return False
@@ -121,15 +121,15 @@ def are_plain(asked: dict[str, Any]) -> bool:
             return False
         if quantity.compare(text, limits.get(name, text)) > 0:
             return False
-    return "claims" not in asked
+    return "claims" not in resources
 
 
-def requirements(asked: dict[str, Any], at: str, spec: dict[str, Any], ctx: Context, name_rule: NameRule) -> Errors:
+def requirements(resources: dict[str, Any], at: str, spec: dict[str, Any], ctx: Context, name_rule: NameRule) -> Errors:
     """Amounts are well named and not negative; no request exceeds its limit; huge pages come with cpu or memory.
 
     Upstream: validateResourceRequirements
     """
-    limits, requests = asked.get("limits") or {}, asked.get("requests") or {}
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     compute = pages = False
     for name, text in limits.items():
         if name in RESIZABLE:
@@ -150,8 +150,8 @@ def requirements(asked: dict[str, Any], at: str, spec: dict[str, Any], ctx: Cont
             yield from _placed(_whole_pages(name, text, f"{at}.requests[{name}]", ctx), at, "requests", name)
     if pages and not compute:
         yield field.forbidden(at, HUGEPAGES_ALONE)
-    if asked.get("claims"):
-        yield from _claims(asked["claims"], f"{at}.claims", spec)
+    if resources.get("claims"):
+        yield from _claims(resources["claims"], f"{at}.claims", spec)
 
 
 def _placed(errors: Errors, at: str, kind: str, name: str) -> Errors:
@@ -166,10 +166,10 @@ def _amount(name: str, text: str, path: str, ctx: Context, name_rule: NameRule) 
     Upstream: ValidateResourceQuantityValue
     """
     yield from name_rule(name, path, ctx)
-    given = quantity.parse(text)
-    if given.sign < 0:
+    amount = quantity.parse(text)
+    if amount.sign < 0:
         yield field.invalid(path, text, validation.NOT_NEGATIVE)
-    if traits(name).whole and not given.is_whole:
+    if traits(name).whole and not amount.is_whole:
         yield field.invalid(path, text, "must be an integer")
 
 
@@ -194,7 +194,7 @@ def _whole_pages(name: str, text: str, path: str, ctx: Context) -> Errors:
         yield field.invalid(path, text, f"{text} is not positive integer multiple of {name}")
 
 
-def divisible(name: str, asked: Quantity) -> bool:
+def divisible(name: str, amount: Quantity) -> bool:
     """Whether an amount of huge pages is a multiple of the size that their name says.
 
     Upstream: IsHugePageResourceValueDivisible
@@ -203,7 +203,7 @@ def divisible(name: str, asked: Quantity) -> bool:
         size = quantity.parse(name.removeprefix(HUGEPAGES))
     except quantity.QuantityError:
         return False
-    return size.sign > 0 and size.is_whole and size.value() != 0 and asked.value() % size.value() == 0
+    return size.sign > 0 and size.is_whole and size.value() != 0 and amount.value() % size.value() == 0
 
 
 def _indivisible_stored(ctx: Context) -> bool:
@@ -224,30 +224,30 @@ def _claims(claims: list[dict[str, Any]], at: str, spec: dict[str, Any]) -> Erro
 
     Upstream: validateResourceClaimNames
     """
-    known = {claim["name"] for claim in spec.get("resourceClaims") or () if claim["name"]}
-    choice = ": " + ", ".join(sorted(known)) if known else " which is empty"
+    names = {claim["name"] for claim in spec.get("resourceClaims") or () if claim["name"]}
+    choice = ": " + ", ".join(sorted(names)) if names else " which is empty"
     parts = [f"{claim['name']}/{claim['request']}" if claim.get("request") else claim["name"] for claim in claims]
     tree = Slashes(parts)
-    taken: dict[str, int] = {}
+    places: dict[str, int] = {}
     for i, claim in enumerate(claims):
         name, request = claim["name"], claim.get("request", "")
         if not name:
             yield field.required(f"{at}[{i}]")
             continue
-        if name in taken:
+        if name in places:
             yield field.duplicate(f"{at}[{i}]", name)
         else:
             if request and (faults := validation.dns_label(request)):
                 yield from validation.each(f"{at}[{i}].request", request, faults)
-            if parts[i] in taken:
+            if parts[i] in places:
                 yield field.duplicate(f"{at}[{i}]", parts[i])
             else:
                 # A whole claim: one error for each request of it that was taken before.
                 for other in tree.below(i) if not request else ():
-                    if taken.get(parts[other]) == other:
+                    if places.get(parts[other]) == other:
                         yield field.duplicate(f"{at}[{i}]", name)
-                taken[parts[i]] = i
-        if name not in known:
+                places[parts[i]] = i
+        if name not in names:
             yield field.not_found(f"{at}[{i}]", name, f"must be one of the names in pod.spec.resourceClaims{choice}")
 
 
@@ -258,12 +258,12 @@ def resize_policy(container: dict[str, Any], at: str, spec: dict[str, Any], ctx:
     """
     never = spec.get("restartPolicy") == "Never"
     path = f"{at}.resizePolicy"
-    given: set[str] = set()
+    names: set[str] = set()
     for i, policy in enumerate(container["resizePolicy"]):
         name, restart = policy.get("resourceName", ""), policy.get("restartPolicy", "")
-        if name in given:
+        if name in names:
             yield field.duplicate(f"{path}[{i}]", name, show=go.to_json(name))
-        given.add(name)
+        names.add(name)
         yield from _choice(name, RESIZABLE, path, f"{path}[{i}].resourceName")
         yield from _choice(restart, RESIZE_POLICIES, path, f"{path}[{i}].restartPolicy")
         if never and restart != "NotRequired":

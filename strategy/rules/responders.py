@@ -37,12 +37,12 @@ def each(responders: Sequence[Pod], at: str, ctx: Context) -> Errors:
             # Declared rules look at the object as it is on the wire, so this one is printed with its names there.
             yield field.duplicate(f"{at}[{i}]", responder, show=go.to_json(_in_order(responder)))
         names.add(responder["name"])
-    known = {responder["name"]: responder["priority"] for responder in stored}
+    before = {responder["name"]: responder["priority"] for responder in stored}
     for i, responder in enumerate(responders):
         name, priority = responder["name"], responder["priority"]
-        if name not in known:
+        if name not in before:
             yield from _name(name, f"{at}[{i}].name", ctx)
-        if name not in known or priority != known[name]:
+        if name not in before or priority != before[name]:
             yield from _priority(priority, f"{at}[{i}].priority")
 
 

@@ -23,13 +23,13 @@ def policy(container: dict[str, Any], at: str, ctx: Context) -> Errors:
     Upstream: validateContainerRestartPolicy
     """
     rules = container.get("restartPolicyRules") or ()
-    given = container.get("restartPolicy")
-    if given is None:
+    value = container.get("restartPolicy")
+    if value is None:
         if not rules:
             return
         yield field.required(f"{at}.restartPolicy", NEEDS_POLICY)
-    elif given not in POLICIES:
-        yield field.not_supported(f"{at}.restartPolicy", given, POLICIES)
+    elif value not in POLICIES:
+        yield field.not_supported(f"{at}.restartPolicy", value, POLICIES)
     if len(rules) > 20:
         yield _too_many(f"{at}.restartPolicyRules", len(rules), 20, ctx)
     for i, rule in enumerate(rules):
@@ -42,11 +42,11 @@ def init_policy(container: dict[str, Any], at: str, ctx: Context) -> Errors:
     Upstream: validateInitContainerRestartPolicy
     """
     rules = container.get("restartPolicyRules")
-    given = container.get("restartPolicy")
-    if given is None:
+    value = container.get("restartPolicy")
+    if value is None:
         if rules and ctx.version >= V1_35:
             yield field.required(f"{at}.restartPolicy", NEEDS_POLICY)
-    elif given == "Always" and rules and not ctx.allows("RestartAllContainersOnContainerExits"):
+    elif value == "Always" and rules and not ctx.allows("RestartAllContainersOnContainerExits"):
         yield field.forbidden(f"{at}.restartPolicyRules", NOT_FOR_SIDECARS)
     else:
         yield from policy(container, at, ctx)

@@ -59,11 +59,11 @@ def _by_container(statuses: Sequence[Pod], stored: Sequence[Pod], containers: Se
         ended = _ended(before)
         if ended is None or not running[before["name"]]:
             continue
-        asked = before["name"], ended["exitCode"]
-        if asked not in may:
-            container = by_name.get(asked[0])
-            may[asked] = container is not None and _may_restart(container, spec, asked[1])
-        if not may[asked]:
+        key = before["name"], ended["exitCode"]
+        if key not in may:
+            container = by_name.get(key[0])
+            may[key] = container is not None and _may_restart(container, spec, key[1])
+        if not may[key]:
             yield field.forbidden(f"{at}[{i}].state", NOT_AGAIN)
 
 

@@ -67,13 +67,13 @@ def declared(spec: Pod, old: Pod | None, at: str, ctx: Context) -> Errors:
 
 def one_of(holder: Mapping[str, object], names: tuple[str, ...], at: str) -> Errors:
     """Exactly one member of a union is set."""
-    given = [name for name in names if holder.get(name) is not None]
+    present = [name for name in names if holder.get(name) is not None]
     every = ", ".join(f"`{name}`" for name in names)
-    if not given:
+    if not present:
         yield field.invalid(at, "", f"must specify one of: {every}")
-    elif len(given) > 1:
-        shown = "{" + ", ".join(f"`{name}`" for name in given) + "}"
-        yield field.invalid(at, shown, f"must specify exactly one of: {every}")
+    elif len(present) > 1:
+        text = "{" + ", ".join(f"`{name}`" for name in present) + "}"
+        yield field.invalid(at, text, f"must specify exactly one of: {every}")
 
 
 def _policy(policy: Pod | None, stored: Pod | None, at: str) -> Errors:

@@ -54,13 +54,13 @@ def _in_step(spec: Pod) -> Errors:
         yield field.invalid("spec.clusterIPs", plural, "must be empty when `clusterIP` is not specified")
 
 
-def _addresses(texts: Sequence[str], known: Sequence[str], ctx: Context) -> Errors:
+def _addresses(texts: Sequence[str], before: Sequence[str], ctx: Context) -> Errors:
     for i, text in enumerate(texts):
         if i == 0 and text == NONE:
             if len(texts) > 1:
                 yield field.invalid("spec.clusterIPs", list(texts), "'None' must be the first and only value")
             continue
-        yield from address(text, f"spec.clusterIPs[{i}]", known, ctx, first_place(i))
+        yield from address(text, f"spec.clusterIPs[{i}]", before, ctx, first_place(i))
 
 
 def first_place(i: int) -> field.Place:
@@ -68,25 +68,25 @@ def first_place(i: int) -> field.Place:
     return ("spec", "clusterIPs", i) if i else ("spec", "clusterIP")
 
 
-def address(text: str, at: str, known: Sequence[str], ctx: Context, where: field.Place | None = None) -> Errors:
+def address(text: str, at: str, before: Sequence[str], ctx: Context, where: field.Place | None = None) -> Errors:
     """An address; one that is stored already is not looked at strictly.
 
     Upstream: IsValidIPForLegacyField
     """
-    strict = "StrictIPCIDRValidation" in ctx.gates and text not in known
+    strict = "StrictIPCIDRValidation" in ctx.gates and text not in before
     yield from validation.each(at, text, validation.ip(text, strict), where)
 
 
 def _families_match(spec: Pod) -> Errors:
     texts, families = spec.get("clusterIPs") or [], spec.get("ipFamilies") or []
-    found = [family_of(parsed) for text in texts if (parsed := validation.parse_ip(text)) is not None]
-    if len(texts) > 1 and not (len(texts) == 2 and len(set(found)) == 2):
+    families_of_texts = [family_of(parsed) for text in texts if (parsed := validation.parse_ip(text)) is not None]
+    if len(texts) > 1 and not (len(texts) == 2 and len(set(families_of_texts)) == 2):
         yield field.invalid("spec.clusterIPs", texts, "may specify no more than one IP for each IP family")
     if is_headless(spec):
         return
-    for i, (family, wanted) in enumerate(zip(found, families, strict=False)):
-        if wanted in FAMILIES and family != wanted:
-            text = f"expected an {wanted} value as indicated by `ipFamilies[{i}]`"
+    for i, (family, expected) in enumerate(zip(families_of_texts, families, strict=False)):
+        if expected in FAMILIES and family != expected:
+            text = f"expected an {expected} value as indicated by `ipFamilies[{i}]`"
             yield field.invalid(f"spec.clusterIPs[{i}]", texts[i], text, first_place(i))
 
 

@@ -99,10 +99,10 @@ def _by_type(spec: Pod) -> Errors:
 def _ports(spec: Pod, ctx: Context) -> Errors:
     """Upstream: validateServicePort"""
     names = set[str]()
-    given = spec.get("ports") or ()
-    for i, port in enumerate(given):
+    items = spec.get("ports") or ()
+    for i, port in enumerate(items):
         at, name = f"spec.ports[{i}]", port.get("name", "")
-        if not name and len(given) > 1:
+        if not name and len(items) > 1:
             yield field.required(f"{at}.name")
         elif name:
             yield from validation.each(f"{at}.name", name, validation.dns_label(name))
@@ -149,11 +149,11 @@ def _external_address(text: str, at: str, stored: Pod, ctx: Context) -> Errors:
 
 def _node_ports(spec: Pod) -> Errors:
     seen = set[tuple[str, int]]()
-    given = [(i, port) for i, port in enumerate(spec.get("ports") or ()) if port.get("nodePort")]
+    pairs = [(i, port) for i, port in enumerate(spec.get("ports") or ()) if port.get("nodePort")]
     if spec["type"] == "ClusterIP":
-        for i, _ in given:
+        for i, _ in pairs:
             yield field.forbidden(f"spec.ports[{i}].nodePort", "may not be used when `type` is 'ClusterIP'")
-    for i, port in given:
+    for i, port in pairs:
         key = port["protocol"], port["nodePort"]
         if key in seen:
             yield field.duplicate(f"spec.ports[{i}].nodePort", port["nodePort"])
@@ -165,8 +165,8 @@ def _duplicate_ports(spec: Pod, ctx: Context) -> Errors:
     for i, port in enumerate(spec.get("ports") or ()):
         key = port["protocol"], port["port"]
         if key in seen:
-            shown = internal.text("ServicePort", {"protocol": key[0], "port": key[1]}, ctx.version)
-            yield field.duplicate(f"spec.ports[{i}]", port, show=shown)
+            text = internal.text("ServicePort", {"protocol": key[0], "port": key[1]}, ctx.version)
+            yield field.duplicate(f"spec.ports[{i}]", port, show=text)
         seen.add(key)
 
 
@@ -175,13 +175,13 @@ def _source_ranges(obj: Pod, stored: Pod, ctx: Context) -> Errors:
     spec, kind = obj["spec"], obj["spec"]["type"]
     annotation = (obj["metadata"].get("annotations") or {}).get(SOURCE_RANGES)
     place: field.Place = ("spec", "loadBalancerSourceRanges")
-    if given := spec.get("loadBalancerSourceRanges"):
+    if ranges := spec.get("loadBalancerSourceRanges"):
         at = "spec.LoadBalancerSourceRanges"
         if kind != "LoadBalancer":
             yield field.forbidden(at, ONLY_BALANCERS, place)
-        known = [text.strip() for text in stored.get("loadBalancerSourceRanges") or ()]
-        for i, text in enumerate(given):
-            yield from _cidr(text.strip(), f"{at}[{i}]", known, (*place, i), ctx)
+        before = [text.strip() for text in stored.get("loadBalancerSourceRanges") or ()]
+        for i, text in enumerate(ranges):
+            yield from _cidr(text.strip(), f"{at}[{i}]", before, (*place, i), ctx)
     elif annotation is not None:
         at, place = f"metadata.annotations[{SOURCE_RANGES}]", ("metadata", "annotations", SOURCE_RANGES)
         if kind != "LoadBalancer":
@@ -190,8 +190,8 @@ def _source_ranges(obj: Pod, stored: Pod, ctx: Context) -> Errors:
             yield from _cidr(text.strip(), at, (), place, ctx)
 
 
-def _cidr(text: str, at: str, known: list[str] | tuple[str, ...], place: field.Place, ctx: Context) -> Errors:
-    strict = "StrictIPCIDRValidation" in ctx.gates and text not in known
+def _cidr(text: str, at: str, before: list[str] | tuple[str, ...], place: field.Place, ctx: Context) -> Errors:
+    strict = "StrictIPCIDRValidation" in ctx.gates and text not in before
     yield from validation.each(at, text, cidr.faults(text, strict), place)
 
 
@@ -236,9 +236,9 @@ def _other_traffic(spec: Pod, old: Pod, ctx: Context) -> Errors:
         return
     in_use = old.get("trafficDistribution") in DISTRIBUTIONS[1:]
     is_on = ctx.version >= V1_35 or "PreferSameTrafficDistribution" in ctx.gates
-    known = DISTRIBUTIONS if is_on or in_use else DISTRIBUTIONS[:1]
-    if distribution not in known:
-        yield field.not_supported("spec.trafficDistribution", distribution, known)
+    choices = DISTRIBUTIONS if is_on or in_use else DISTRIBUTIONS[:1]
+    if distribution not in choices:
+        yield field.not_supported("spec.trafficDistribution", distribution, choices)
 
 
 def health_check_port(spec: Pod, old: Pod) -> Errors:
@@ -256,15 +256,15 @@ def balancer_status(obj: Pod, old: Pod, ctx: Context) -> Errors:
         yield field.forbidden(at, "may only be used when `spec.type` is 'LoadBalancer'")
         return
     stored = ((old.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
-    known = [each.get("ip", "") for each in stored]
+    before = [each.get("ip", "") for each in stored]
     for i, point in enumerate(points):
-        yield from _ingress(point, f"{at}[{i}]", known, ctx)
+        yield from _ingress(point, f"{at}[{i}]", before, ctx)
 
 
-def _ingress(point: Pod, at: str, known: list[str], ctx: Context) -> Errors:
+def _ingress(point: Pod, at: str, before: list[str], ctx: Context) -> Errors:
     text, mode, host = point.get("ip", ""), point.get("ipMode"), point.get("hostname", "")
     if text:
-        yield from service_addresses.address(text, f"{at}.ip", known, ctx)
+        yield from service_addresses.address(text, f"{at}.ip", before, ctx)
     if mode is not None and not text:
         yield field.forbidden(f"{at}.ipMode", "may not be specified when `ip` is not set")
     elif mode is not None and mode not in IP_MODES:

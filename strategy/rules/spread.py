@@ -49,9 +49,9 @@ def each(constraints: Sequence[Pod], at: str, ctx: Context) -> Errors:
         if constraint.get("matchLabelKeys"):
             yield from (_merged_keys if stored.merges else _unmerged_keys)(constraint, here, ctx)
         if constraint.get("labelSelector"):
-            found = list(selectors.label_selector(constraint["labelSelector"], f"{here}.labelSelector", ctx))
-            if found and not stored.has_bad_selector:
-                yield from found
+            faults = list(selectors.label_selector(constraint["labelSelector"], f"{here}.labelSelector", ctx))
+            if faults and not stored.has_bad_selector:
+                yield from faults
 
 
 def _pair(constraint: Pod) -> tuple[str, str]:

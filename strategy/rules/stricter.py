@@ -16,9 +16,9 @@ LISTS = (("containerStatuses", "containers"), ("initContainerStatuses", "initCon
 def known_containers(pod: Pod) -> Errors:
     """Device health is reported for containers that the pod has. The server lets statuses of others pass."""
     for key, containers in LISTS:
-        known = {each["name"] for each in pod["spec"].get(containers) or ()}
+        names = {each["name"] for each in pod["spec"].get(containers) or ()}
         for i, status in enumerate(pod["status"].get(key) or ()):
-            if status.get("allocatedResourcesStatus") and status["name"] not in known:
+            if status.get("allocatedResourcesStatus") and status["name"] not in names:
                 yield field.not_found(f"status.{key}[{i}].name", status["name"])
 
 
@@ -45,9 +45,11 @@ def seen_generation(pod: Pod) -> Errors:
     holders = [("status", status)]
     holders += [(f"status.conditions[{i}]", each) for i, each in enumerate(status.get("conditions") or ())]
     for at, holder in holders:
-        said = holder.get("observedGeneration", 0)
-        if said > reached:
-            yield field.invalid(f"{at}.observedGeneration", said, f"must not be greater than metadata.generation ({reached})")
+        generation = holder.get("observedGeneration", 0)
+        if generation > reached:
+            yield field.invalid(
+                f"{at}.observedGeneration", generation, f"must not be greater than metadata.generation ({reached})"
+            )
 
 
 RULES: Mapping[str, Callable[[Pod], Errors]] = MappingProxyType(

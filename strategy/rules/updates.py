@@ -99,11 +99,11 @@ def _scheduling_gates(new: Pod, old: Pod) -> Errors:
 
     Upstream: validatePodSchedulingGates on update
     """
-    known = {gate["name"] for gate in old.get("schedulingGates") or ()}
+    before = {gate["name"] for gate in old.get("schedulingGates") or ()}
     # One that is named twice counts where it is named last.
     last = {gate["name"]: i for i, gate in enumerate(new.get("schedulingGates") or ())}
     for name, i in last.items():
-        if name not in known:
+        if name not in before:
             text = f"only deletion is allowed, but found new scheduling gate '{name}'"
             yield field.forbidden(f"spec.schedulingGates[{i}].name", text)
 
@@ -159,8 +159,8 @@ def _only_added(term: Pod, before: Pod, ctx: Context) -> bool:
     kinds = ("matchExpressions", "matchFields")
     if not any(before.get(kind) for kind in kinds):
         return not any(term.get(kind) for kind in kinds)
-    kept = {kind: (term.get(kind) or [])[: len(before.get(kind) or ())] for kind in kinds}
-    return semantic.equal(kept, before, "NodeSelectorTerm", ctx.types)
+    beginning = {kind: (term.get(kind) or [])[: len(before.get(kind) or ())] for kind in kinds}
+    return semantic.equal(beginning, before, "NodeSelectorTerm", ctx.types)
 
 
 def _masked(new: Pod, old: Pod) -> Pod:

@@ -27,13 +27,13 @@ def each(volumes: Sequence[Pod], spec: Pod) -> Errors:
 
     Upstream: validatePodVolumeHealth
     """
-    known = {volume["name"] for volume in spec.get("volumes") or ()}
+    names = {volume["name"] for volume in spec.get("volumes") or ()}
     seen: set[str] = set()
     for i, volume in enumerate(volumes):
         name = volume["name"]
         if not name:
             yield field.required(f"{AT}[{i}].name")
-        elif name not in known:
+        elif name not in names:
             yield field.not_found(f"{AT}[{i}].name", name)
         elif name in seen:
             yield field.duplicate(f"{AT}[{i}].name", name)

@@ -27,7 +27,7 @@ def each(volumes: Sequence[dict[str, Any]], at: str, ctx: Context, pod_name: str
     A name may be used again after a volume that was itself refused. ``pod_name`` is "" where it is not known, as in templates.
     Upstream: ValidateVolumes
     """
-    made = {f"{pod_name}-{volume['name']}" for volume in volumes if "ephemeral" in volume} if pod_name else ()
+    claim_names = {f"{pod_name}-{volume['name']}" for volume in volumes if "ephemeral" in volume} if pod_name else ()
     good: dict[str, dict[str, Any]] = {}
     for i, volume in enumerate(volumes):
         name = volume["name"]
@@ -38,21 +38,21 @@ def each(volumes: Sequence[dict[str, Any]], at: str, ctx: Context, pod_name: str
             yield from errors
         else:
             good[name] = volume
-        if made and "persistentVolumeClaim" in volume:
+        if claim_names and "persistentVolumeClaim" in volume:
             claim = volume["persistentVolumeClaim"]["claimName"]
             # A fault of the two volumes together: neither is refused for it.
-            if claim in made:
+            if claim in claim_names:
                 yield field.invalid(f"{at}[{i}].persistentVolumeClaim.claimName", claim, NOT_A_MADE_CLAIM)
     return good
 
 
-def _name(name: str, at: str, taken: dict[str, dict[str, Any]]) -> Errors:
+def _name(name: str, at: str, by_name: dict[str, dict[str, Any]]) -> Errors:
     """The name is a DNS label that no volume before has."""
     if not name:
         yield field.required(at)
     elif faults := validation.dns_label(name):
         yield from validation.each(at, name, faults)
-    if name in taken:
+    if name in by_name:
         yield field.duplicate(at, name)
 
 

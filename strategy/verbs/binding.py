@@ -80,8 +80,8 @@ def _bound(old: Pod, binding: Pod, request: Request, ctx: Context) -> Pod:
             meta[key] = {**(meta.get(key) or {}), **added}
     if ctx.version < V1_37 and not LEGACY_ANNOTATIONS.isdisjoint(meta.get("annotations") or ()):
         # They are not stored, and a map that held nothing else is none. Since 1.37 only the pod's own strategy takes them away.
-        kept = {key: value for key, value in meta.pop("annotations").items() if key not in LEGACY_ANNOTATIONS}
-        meta.update({"annotations": kept} if kept else {})
+        others = {key: value for key, value in meta.pop("annotations").items() if key not in LEGACY_ANNOTATIONS}
+        meta.update({"annotations": others} if others else {})
     if "ClearingNominatedNodeNameAfterBinding" in ctx.gates:
         status.pop("nominatedNodeName", None)
     status["conditions"] = _scheduled(status.get("conditions") or [], request)

@@ -24,12 +24,12 @@ def pod(stored: Pod, options: Mapping[str, Any], request: Request) -> Deleted:
 
     Upstream: rest.BeforeDelete, podStrategy.CheckGracefulDelete, Store.Delete
     """
-    wanted = options.get("gracePeriodSeconds")
-    if wanted is not None and wanted < 0:
-        wanted = 1
+    seconds = options.get("gracePeriodSeconds")
+    if seconds is not None and seconds < 0:
+        seconds = 1
     if "deletionTimestamp" in stored["metadata"]:
-        return _again(stored, wanted, options, request)
-    grace = _first_grace(stored, wanted)
+        return _again(stored, seconds, options, request)
+    grace = _first_grace(stored, seconds)
     meta = dict(stored["metadata"])
     meta["deletionTimestamp"] = times.format(request.now + timedelta(seconds=grace))
     meta["deletionGracePeriodSeconds"] = grace
@@ -39,28 +39,28 @@ def pod(stored: Pod, options: Mapping[str, Any], request: Request) -> Deleted:
     return _finish({**stored, "metadata": with_finalizers(meta, options)}, grace)
 
 
-def _first_grace(stored: Pod, wanted: int | None) -> int:
+def _first_grace(stored: Pod, seconds: int | None) -> int:
     spec = stored["spec"]
     if not spec.get("nodeName") or (stored.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
         return 0
-    grace: int = spec.get("terminationGracePeriodSeconds", 0) if wanted is None else wanted
+    grace: int = spec.get("terminationGracePeriodSeconds", 0) if seconds is None else seconds
     return 1 if grace < 0 else grace
 
 
-def _again(stored: Pod, wanted: int | None, options: Mapping[str, Any], request: Request) -> Deleted:
+def _again(stored: Pod, seconds: int | None, options: Mapping[str, Any], request: Request) -> Deleted:
     meta = stored["metadata"]
     grace: int = meta.get("deletionGracePeriodSeconds", 0)
     if not grace:
         return _free(stored, options, request)
-    if wanted is None or wanted >= grace:
+    if seconds is None or seconds >= grace:
         return Deleted(stored, ())
-    deadline = times.to_datetime(meta["deletionTimestamp"]) - timedelta(seconds=grace - wanted)
+    deadline = times.to_datetime(meta["deletionTimestamp"]) - timedelta(seconds=grace - seconds)
     if deadline < request.now:
         # Not into the past: one second, unless none was asked for.
         deadline = request.now
-        wanted = 1 if wanted else 0
-    changed = {**meta, "deletionTimestamp": times.format(deadline), "deletionGracePeriodSeconds": wanted}
-    return _finish({**stored, "metadata": with_finalizers(changed, options)}, wanted)
+        seconds = 1 if seconds else 0
+    changed = {**meta, "deletionTimestamp": times.format(deadline), "deletionGracePeriodSeconds": seconds}
+    return _finish({**stored, "metadata": with_finalizers(changed, options)}, seconds)
 
 
 def _free(stored: Pod, options: Mapping[str, Any], request: Request) -> Deleted:
@@ -78,8 +78,8 @@ def _free(stored: Pod, options: Mapping[str, Any], request: Request) -> Deleted:
 
 def _unheld(stored: Pod, options: Mapping[str, Any]) -> Deleted:
     """An object that no finalizer holds any more. A dry run stops where it would be read again, and has none to show."""
-    shown = None if options.get("dryRun") and stored["metadata"].get("finalizers") else stored
-    return Deleted(shown, (Remove(),))
+    body = None if options.get("dryRun") and stored["metadata"].get("finalizers") else stored
+    return Deleted(body, (Remove(),))
 
 
 # ---- kinds without a grace period ------------------------------------------------------------------
@@ -129,17 +129,17 @@ def with_finalizers(meta: Pod, options: Mapping[str, Any], default: str | None =
     Upstream: deletionFinalizersForGarbageCollection
     """
     stored: list[str] = meta.get("finalizers") or []
-    wanted = _collector(options, stored, default)
-    kept = [each for each in stored if each not in (FOREGROUND, ORPHAN)]
-    if wanted is not None:
-        if wanted in stored:
-            kept = [each for each in stored if each == wanted or each not in (FOREGROUND, ORPHAN)]
+    finalizer = _collector(options, stored, default)
+    finalizers = [each for each in stored if each not in (FOREGROUND, ORPHAN)]
+    if finalizer is not None:
+        if finalizer in stored:
+            finalizers = [each for each in stored if each == finalizer or each not in (FOREGROUND, ORPHAN)]
         else:
-            kept.append(wanted)
-    if kept == stored:
+            finalizers.append(finalizer)
+    if finalizers == stored:
         return meta
-    changed = {**meta, "finalizers": kept}
-    if not kept:
+    changed = {**meta, "finalizers": finalizers}
+    if not finalizers:
         del changed["finalizers"]
     return changed
 

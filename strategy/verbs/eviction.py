@@ -50,16 +50,16 @@ def _effects(
         meta = eviction["metadata"]
     if meta.get("name", "") != request.name:
         raise errors.BadRequest("name in URL does not match name in Eviction object")
-    wanted = eviction.get("deleteOptions") or {}
-    if wanted.get(options.UNSAFE):
+    delete_options = eviction.get("deleteOptions") or {}
+    if delete_options.get(options.UNSAFE):
         raise errors.Invalid("Eviction", request.name, [_unsafe()], "policy")
-    dry_run = _dry_run(request, wanted)
+    dry_run = _dry_run(request, delete_options)
     if request.reviewers is not None:
         reviewers.confirmed(request, draft, None, warnings)
     old = preconditions.exists(stored, request)
     effects = () if _needs_no_budget(old) else _use_budget(request.budgets, old, request, ctx, dry_run)
     try:
-        return (*effects, *_evict(old, wanted, request, ctx, dry_run))
+        return (*effects, *_evict(old, delete_options, request, ctx, dry_run))
     except LeftCondition as half:
         half.error.warnings = tuple(warnings)
         raise
@@ -70,16 +70,16 @@ def _unsafe() -> field.FieldError:
     return field.invalid(f"deleteOptions.{options.UNSAFE}", True, text)
 
 
-def _dry_run(request: Request, wanted: Mapping[str, Any]) -> bool:
+def _dry_run(request: Request, delete_options: Mapping[str, Any]) -> bool:
     """The query and the body agree on it.
 
     Upstream: propagateDryRun
     """
-    asked, body = list(options.several(request.options, "dryRun")), list(wanted.get("dryRun") or ())
-    if asked and body and asked != body:
-        text = f"Non-matching dry-run options in request and content: [{' '.join(asked)}] and [{' '.join(body)}]"
+    query, body = list(options.several(request.options, "dryRun")), list(delete_options.get("dryRun") or ())
+    if query and body and query != body:
+        text = f"Non-matching dry-run options in request and content: [{' '.join(query)}] and [{' '.join(body)}]"
         raise errors.ServerError(text)
-    return bool(asked or body)
+    return bool(query or body)
 
 
 def _needs_no_budget(pod: Pod) -> bool:
@@ -88,25 +88,25 @@ def _needs_no_budget(pod: Pod) -> bool:
     return phase in ("Pending", "Succeeded", "Failed") or "deletionTimestamp" in pod["metadata"]
 
 
-def _evict(old: Pod, wanted: Mapping[str, Any], request: Request, ctx: Context, dry_run: bool) -> tuple[Effect, ...]:
+def _evict(old: Pod, delete_options: Mapping[str, Any], request: Request, ctx: Context, dry_run: bool) -> tuple[Effect, ...]:
     """The condition, unless it is a dry run, then the delete. A delete that fails leaves the condition behind.
 
     Upstream: addConditionAndDeletePod
     """
     before: tuple[Effect, ...] = ()
-    left = wanted.get("preconditions") or {}
+    preconditions_left = delete_options.get("preconditions") or {}
     if not dry_run:
-        preconditions.for_eviction(wanted.get("preconditions"), old, request)
+        preconditions.for_eviction(delete_options.get("preconditions"), old, request)
         old = _with_condition(old, request, ctx)
         before = (Store(old),)
         # A resourceVersion, be it empty, is replaced by that of the write of the condition.
-        left = {key: value for key, value in left.items() if key != "resourceVersion"}
+        preconditions_left = {key: value for key, value in preconditions_left.items() if key != "resourceVersion"}
     try:
-        options.check_delete(wanted, ctx.version)
-        preconditions.for_delete(left, old, request)
+        options.check_delete(delete_options, ctx.version)
+        preconditions.for_delete(preconditions_left, old, request)
     except errors.ApiError as error:
         raise LeftCondition(error, before) from None
-    effects = deletion.pod(old, wanted, request).effects
+    effects = deletion.pod(old, delete_options, request).effects
     return () if dry_run else (*before, *effects)
 
 
@@ -114,8 +114,8 @@ def _with_condition(old: Pod, request: Request, ctx: Context) -> Pod:
     """Written through the status path, with its resets and rules: it can fail."""
     conditions = (old.get("status") or {}).get("conditions") or []
     status = {**(old.get("status") or {}), "conditions": _targeted(conditions, request)}
-    sent = {**old, "metadata": dict(old["metadata"]), "status": status}
-    judged = update.judge(POD.strategy.updates["status"], sent, old, [], Seen(), ctx)
+    pod = {**old, "metadata": dict(old["metadata"]), "status": status}
+    judged = update.judge(POD.strategy.updates["status"], pod, old, [], Seen(), ctx)
     if judged.errors:
         raise errors.invalid(POD, request.name, judged.errors, ctx.version)
     return judged.pod
@@ -167,8 +167,8 @@ def _use_budget(
     if dry_run:
         return ()
     disrupted = {**(status.get("disruptedPods") or {}), pod["metadata"]["name"]: times.format(request.now)}
-    used = {**status, "disruptionsAllowed": status["disruptionsAllowed"] - 1, "disruptedPods": disrupted}
-    return (StoreBudget({**budget, "status": used}),)
+    new_status = {**status, "disruptionsAllowed": status["disruptionsAllowed"] - 1, "disruptedPods": disrupted}
+    return (StoreBudget({**budget, "status": new_status}),)
 
 
 def _unhealthy_may_go(budget: Mapping[str, Any], pod: Pod) -> bool:
@@ -190,8 +190,8 @@ def _why_not(name: str, status: Mapping[str, Any], ctx: Context) -> str:
     if ctx.version < V1_35:
         return too_few
     conditions = status.get("conditions") or ()
-    said: Pod = next((each for each in conditions if each["type"] == "DisruptionAllowed" and each["status"] == "False"), {})
-    words, reason = said.get("message"), said.get("reason", "")
+    condition: Pod = next((each for each in conditions if each["type"] == "DisruptionAllowed" and each["status"] == "False"), {})
+    words, reason = condition.get("message"), condition.get("reason", "")
     base = f"The disruption budget {name} does not allow evicting pods currently"
     if words and reason == "SyncFailed":
         return f"{base} because it failed sync: {words}"

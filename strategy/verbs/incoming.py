@@ -179,8 +179,8 @@ class OfKind:
         self._kind, self._ctx, self._decoder = kind, ctx, decoder
 
     def decode(self, value: Any) -> tuple[Pod, Seen]:
-        got = self._decoder.resolve(value, self._kind.kind, self._kind.api_version)
-        return got.value, got.seen
+        resolved = self._decoder.resolve(value, self._kind.kind, self._kind.api_version)
+        return resolved.value, resolved.seen
 
     def unknown(self, value: Any) -> list[str]:
         return list(self._decoder.resolve(value, self._kind.kind, self._kind.api_version).strict)
@@ -214,8 +214,8 @@ def as_sent(request: Request, old: Pod | None, kind: Kind, ctx: Context, decoder
 
 
 def namespace_matches(pod: Pod, request: Request, kind: Kind) -> None:
-    wanted = request.namespace if kind.namespaced else ""
-    if pod["metadata"].get("namespace", wanted) != wanted:
+    expected = request.namespace if kind.namespaced else ""
+    if pod["metadata"].get("namespace", expected) != expected:
         raise errors.BadRequest(NAMESPACE_DIFFERS)
 
 
@@ -236,15 +236,15 @@ def dedupe_owners(pod: Pod, words: str) -> list[str]:
     owners = pod["metadata"].get("ownerReferences")
     if not owners or len(owners) == 1:
         return []
-    kept: dict[frozenset[tuple[str, Any]], Pod] = {}
+    distinct: dict[frozenset[tuple[str, Any]], Pod] = {}
     repeated: list[str] = []
     for owner in owners:
         key = frozenset(owner.items())
-        if key in kept:
+        if key in distinct:
             repeated.append(owner["uid"])
         else:
-            kept[key] = owner
+            distinct[key] = owner
     if not repeated:
         return []
-    pod["metadata"]["ownerReferences"] = list(kept.values())
+    pod["metadata"]["ownerReferences"] = list(distinct.values())
     return [words + ", ".join(repeated)]

@@ -40,47 +40,47 @@ def _storage_conflict(request: Request, cause: str) -> errors.Conflict:
     return errors.Conflict(request.resource, request.name, text)
 
 
-def same_uid(wanted: str | None, stored: Pod, request: Request) -> None:
-    found = stored["metadata"].get("uid", "")
-    if wanted and wanted != found:
-        raise _storage_conflict(request, f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}")
+def same_uid(expected: str | None, stored: Pod, request: Request) -> None:
+    actual = stored["metadata"].get("uid", "")
+    if expected and expected != actual:
+        raise _storage_conflict(request, f"Precondition failed: UID in precondition: {expected}, UID in object meta: {actual}")
 
 
-def same_version(wanted: str | None, stored: Pod, request: Request) -> None:
+def same_version(expected: str | None, stored: Pod, request: Request) -> None:
     """A resourceVersion as a precondition of its own: compared as text."""
-    found = stored["metadata"].get("resourceVersion", "")
-    if wanted and wanted != found:
-        cause = f"ResourceVersion in precondition: {wanted}, ResourceVersion in object meta: {found}"
+    actual = stored["metadata"].get("resourceVersion", "")
+    if expected and expected != actual:
+        cause = f"ResourceVersion in precondition: {expected}, ResourceVersion in object meta: {actual}"
         raise _storage_conflict(request, f"Precondition failed: {cause}")
 
 
 def unchanged(pod: Pod, stored: Pod, request: Request, is_needed: bool = False) -> None:
     """A resourceVersion in the object itself: none, or zero, means whatever is stored, of most kinds."""
-    wanted = pod["metadata"].get("resourceVersion", "")
-    if is_needed and (not wanted or not _unsigned(wanted)):
+    expected = pod["metadata"].get("resourceVersion", "")
+    if is_needed and (not expected or not _unsigned(expected)):
         plural, _, group = request.resource.partition(".")
         fault = field.invalid("metadata.resourceVersion", 0, "must be specified for an update")
         raise errors.Invalid(plural, request.name, [fault], group)
-    if not wanted:
+    if not expected:
         return
-    number = _unsigned(wanted)
+    number = _unsigned(expected)
     if number and str(number) != stored["metadata"].get("resourceVersion", ""):
         raise errors.Conflict(request.resource, request.name, MODIFIED)
 
 
 def version_is_a_number(pod: Pod) -> None:
     """What an apply creates may have any resourceVersion that is one."""
-    if wanted := pod["metadata"].get("resourceVersion"):
-        _unsigned(wanted)
+    if version := pod["metadata"].get("resourceVersion"):
+        _unsigned(version)
 
 
 def _unsigned(text: str) -> int:
-    shown = go.quote(text)
+    quoted = go.quote(text)
     if not (text.isascii() and text.isdigit()):
-        raise errors.ServerError(f"strconv.ParseUint: parsing {shown}: invalid syntax")
+        raise errors.ServerError(f"strconv.ParseUint: parsing {quoted}: invalid syntax")
     number = _uint64(text)
     if number is None:
-        raise errors.ServerError(f"strconv.ParseUint: parsing {shown}: value out of range")
+        raise errors.ServerError(f"strconv.ParseUint: parsing {quoted}: value out of range")
     return number
 
 
@@ -97,30 +97,30 @@ def _uint64(digits: str) -> int | None:
     return number if number < 2**64 else None
 
 
-def for_delete(wanted: Mapping[str, Any] | None, stored: Pod, request: Request, kind: str = "Pod") -> None:
+def for_delete(preconditions: Mapping[str, Any] | None, stored: Pod, request: Request, kind: str = "Pod") -> None:
     """Upstream: rest.BeforeDelete"""
     meta = stored["metadata"]
     for key, name, fate in (
         ("uid", "UID", "deleted and then recreated"),
         ("resourceVersion", "ResourceVersion", "modified"),
     ):
-        value = (wanted or {}).get(key)
-        found = meta.get(key, "")
-        if value is not None and value != found:
+        value = (preconditions or {}).get(key)
+        actual = meta.get(key, "")
+        if value is not None and value != actual:
             raise errors.Conflict(
                 kind,
                 request.name,
-                f"the {name} in the precondition ({value}) does not match the {name} in record ({found}). "
+                f"the {name} in the precondition ({value}) does not match the {name} in record ({actual}). "
                 f"The object might have been {fate}",
             )
 
 
-def for_eviction(wanted: Mapping[str, Any] | None, stored: Pod, request: Request) -> None:
+def for_eviction(preconditions: Mapping[str, Any] | None, stored: Pod, request: Request) -> None:
     """The same before the condition of an eviction is written, where an empty text is no precondition.
 
     Upstream: addConditionAndDeletePod
     """
-    for_delete({key: value for key, value in (wanted or {}).items() if value}, stored, request)
+    for_delete({key: value for key, value in (preconditions or {}).items() if value}, stored, request)
 
 
 def unsafe_delete(request: Request) -> errors.Conflict:

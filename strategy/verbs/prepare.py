@@ -257,9 +257,9 @@ def keep_observed_generation(status: Pod, old: Pod) -> None:
         observed.setdefault(condition["type"], []).append(condition.get("observedGeneration", 0))
     for condition in status.get("conditions") or ():
         stored = observed.get(condition["type"])
-        kept = stored.pop(0) if stored else 0
-        if kept and not condition.get("observedGeneration"):
-            condition["observedGeneration"] = kept
+        number = stored.pop(0) if stored else 0
+        if number and not condition.get("observedGeneration"):
+            condition["observedGeneration"] = number
 
 
 def for_ephemeral_containers(pod: Pod, old: Pod, ctx: Context, seen: set[str]) -> tuple[Pod, Dropped]:
@@ -269,10 +269,10 @@ def for_ephemeral_containers(pod: Pod, old: Pod, ctx: Context, seen: set[str]) -
     """
     spec = dict(old["spec"])
     _take(spec, pod["spec"], "ephemeralContainers")
-    kept = _only_spec(pod, old, spec)
-    dropped = fields.drop_disabled(kept, old, ctx, seen)
-    generation(kept, old, ctx)
-    return kept, dropped
+    result = _only_spec(pod, old, spec)
+    dropped = fields.drop_disabled(result, old, ctx, seen)
+    generation(result, old, ctx)
+    return result, dropped
 
 
 def for_resize(pod: Pod, old: Pod, ctx: Context, seen: set[str]) -> tuple[Pod, Dropped]:
@@ -283,17 +283,17 @@ def for_resize(pod: Pod, old: Pod, ctx: Context, seen: set[str]) -> tuple[Pod, D
     lists = ("containers", "initContainers")
     if any(len(pod["spec"].get(key) or ()) != len(old["spec"].get(key) or ()) for key in lists):
         # Containers were added or removed: everything is left as sent, and validation will refuse it.
-        kept = pod
+        result = pod
         _stored_generation(pod, old)
     else:
-        kept = _only_spec(pod, old, _resized_spec(pod["spec"], old["spec"], ctx))
+        result = _only_spec(pod, old, _resized_spec(pod["spec"], old["spec"], ctx))
     if ctx.version >= V1_37:
-        _keep_pod_resources(kept, old, ctx)
-    dropped = fields.drop_disabled(kept, old, ctx, seen)
+        _keep_pod_resources(result, old, ctx)
+    dropped = fields.drop_disabled(result, old, ctx, seen)
     if ctx.version >= V1_37:
-        defaults.pod_level_resources(kept, ctx)
-    generation(kept, old, ctx)
-    return kept, dropped
+        defaults.pod_level_resources(result, ctx)
+    generation(result, old, ctx)
+    return result, dropped
 
 
 def _only_spec(pod: Pod, old: Pod, spec: Pod) -> Pod:

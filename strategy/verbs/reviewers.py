@@ -108,20 +108,20 @@ class Asked:
 class Reviewers(Protocol):
     """Mutating and validating admission. A refusal is an ApiError with the warnings collected so far."""
 
-    def change(self, asked: Asked) -> Sequence[str]:
+    def change(self, write: Asked) -> Sequence[str]:
         """Changes or replaces the draft, if there is one; warnings."""
 
-    def confirm(self, asked: Asked) -> Sequence[str]:
+    def confirm(self, write: Asked) -> Sequence[str]:
         """Warnings about an object that is as it would be stored."""
 
 
 class Webhooks(Protocol):
     """The registered webhooks, called at their place in the engine's admission chain."""
 
-    def mutate(self, asked: Asked, number: int) -> tuple[bool, Sequence[str]]:
+    def mutate(self, write: Asked, number: int) -> tuple[bool, Sequence[str]]:
         """One round of mutating webhooks, 0 or 1: whether they changed the object, and warnings."""
 
-    def validate(self, asked: Asked) -> Sequence[str]:
+    def validate(self, write: Asked) -> Sequence[str]:
         """The validating webhooks: warnings."""
 
 
@@ -132,14 +132,14 @@ def changed(request: Request, draft: Draft, old: Object | None, warnings: list[s
     """
     reviewers = request.reviewers
     if reviewers is not None:
-        asked = Asked(draft, old, request=request)
-        warnings += _told(reviewers.change, asked, warnings)
+        write = Asked(draft, old, request=request)
+        warnings += _told(reviewers.change, write, warnings)
 
 
 def changed_other(request: Request, new: Object, kind: str, api_version: str, decoder: Decoder, warnings: list[str]) -> Draft:
     """The same for an object that is not stored but acted upon: a binding, an eviction."""
-    named = {**new, "metadata": {**new["metadata"], "namespace": request.namespace}}
-    draft = Draft(named, Seen(), _Other(kind, api_version, decoder))
+    obj = {**new, "metadata": {**new["metadata"], "namespace": request.namespace}}
+    draft = Draft(obj, Seen(), _Other(kind, api_version, decoder))
     changed(request, draft, None, warnings)
     return draft
 
@@ -152,8 +152,8 @@ class _Other:
         self._type_name = scheme.type_name(api_version.rpartition("/")[0], kind)
 
     def decode(self, value: Any) -> tuple[Object, Seen]:
-        got = self._decoder.resolve(value, self._kind, self._api_version)
-        return got.value, got.seen
+        resolved = self._decoder.resolve(value, self._kind, self._api_version)
+        return resolved.value, resolved.seen
 
     def unknown(self, value: Any) -> list[str]:
         return list(self._decoder.resolve(value, self._kind, self._api_version).strict)
@@ -196,11 +196,11 @@ def confirmed(request: Request, draft: Draft, old: Object | None, warnings: list
     """
     reviewers = request.reviewers
     if reviewers is not None:
-        asked = Asked(draft, old, request=request)
-        warnings += _told(reviewers.confirm, asked, warnings)
+        write = Asked(draft, old, request=request)
+        warnings += _told(reviewers.confirm, write, warnings)
 
 
-def deleted(request: Request, steps: Iterable[Object], wanted: Object) -> tuple[str, ...]:
+def deleted(request: Request, steps: Iterable[Object], delete_options: Object) -> tuple[str, ...]:
     """What is stored is to go: both kinds of reviewers are asked about it as it is before each step. Their warnings.
 
     Upstream: AdmissionToValidateObjectDeleteFunc
@@ -209,19 +209,19 @@ def deleted(request: Request, steps: Iterable[Object], wanted: Object) -> tuple[
     if reviewers is None:
         return ()
     # Whatever version they were sent in.
-    named = {"kind": "DeleteOptions", "apiVersion": _META}
+    type_meta = {"kind": "DeleteOptions", "apiVersion": _META}
     warnings: list[str] = []
     for old in steps:
-        asked = Asked(None, old, {**named, **wanted, **named})
-        warnings += _told(reviewers.change, asked, warnings)
-        warnings += _told(reviewers.confirm, asked, warnings)
+        write = Asked(None, old, {**type_meta, **delete_options, **type_meta})
+        warnings += _told(reviewers.change, write, warnings)
+        warnings += _told(reviewers.confirm, write, warnings)
     return tuple(warnings)
 
 
-def _told(ask: Callable[[Asked], T], asked: Asked, warnings: list[str]) -> T:
+def _told(ask: Callable[[Asked], T], write: Asked, warnings: list[str]) -> T:
     """The answer. A refusal carries along what was said before it."""
     try:
-        return ask(asked)
+        return ask(write)
     except errors.ApiError as error:
         error.warnings = (*warnings, *error.warnings)
         raise
@@ -230,10 +230,10 @@ def _told(ask: Callable[[Asked], T], asked: Asked, warnings: list[str]) -> T:
 def _options(request: Request, old: Object | None) -> Object:
     """The options of the write that is done, whatever the request called it: a patch is an update."""
     kind = "CreateOptions" if old is None else "UpdateOptions"
-    found: Object = {"kind": kind, "apiVersion": _META}
+    result: Object = {"kind": kind, "apiVersion": _META}
     if dry_run := list(options.several(request.options, "dryRun")):
-        found["dryRun"] = dry_run
+        result["dryRun"] = dry_run
     for name in ("fieldManager", "fieldValidation"):
         if text := options.one(request, name):
-            found[name] = text
-    return found
+            result[name] = text
+    return result

@@ -102,13 +102,13 @@ def _pull_secrets(secrets: Iterable[Pod], at: str) -> Warnings:
 def enough(texts: Iterable[str]) -> Warnings:
     """The texts up to the last that can reach the client, so that no work is done for the others."""
     different: set[str] = set()
-    written = 0
+    length = 0
     for text in texts:
         yield text
         if text and text not in different and not _control(text):
             different.add(text)
-            written += min(len(text), CUT_LIMIT)
-            if written >= TOTAL_LIMIT:
+            length += min(len(text), CUT_LIMIT)
+            if length >= TOTAL_LIMIT:
                 return
 
 
@@ -122,10 +122,10 @@ def headers(texts: Iterable[str]) -> tuple[str, ...]:
         return ()
     if sum(map(len, every)) <= TOTAL_LIMIT:
         return tuple(every)
-    sent, written = [], 0
+    result, length = [], 0
     for text in every:
-        if written >= TOTAL_LIMIT:
+        if length >= TOTAL_LIMIT:
             break
-        sent.append(text[:CUT_LIMIT])
-        written += len(sent[-1])
-    return tuple(sent)
+        result.append(text[:CUT_LIMIT])
+        length += len(result[-1])
+    return tuple(result)

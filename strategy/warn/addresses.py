@@ -31,8 +31,8 @@ def spelling(text: str, at: str, ctx: Context) -> Iterator[str]:
         fate = "is invalid" if ctx.version >= V1_36 else "will be considered invalid in a future Kubernetes release"
         yield f"{at}: non-standard IP address {go.quote(text)} {fate}: use {go.quote(plain)}"
     elif isinstance(address, ipaddress.IPv6Address) and plain != text:
-        shown = go.quote(plain)
-        yield f"{at}: IPv6 address {go.quote(text)} should be in RFC 5952 canonical format ({shown})"
+        quoted = go.quote(plain)
+        yield f"{at}: IPv6 address {go.quote(text)} should be in RFC 5952 canonical format ({quoted})"
 
 
 def cidr_spelling(text: str, at: str, ctx: Context) -> Iterator[str]:
@@ -42,15 +42,15 @@ def cidr_spelling(text: str, at: str, ctx: Context) -> Iterator[str]:
     """
     from podstrat.strategy.formats import cidr
 
-    found = cidr.parse(text)
-    if found is None:
+    parsed = cidr.parse(text)
+    if parsed is None:
         return
-    shown, network = go.quote(text), found.network
-    if found.address != network.network_address:
-        single = go.quote(f"{found.address}/{found.address.max_prefixlen}")
-        yield f"{at}: CIDR value {shown} is ambiguous in this context (should be {go.quote(str(network))} or {single}?)"
-    if not found.is_plain or found.is_mapped:
+    quoted, network = go.quote(text), parsed.network
+    if parsed.address != network.network_address:
+        single = go.quote(f"{parsed.address}/{parsed.address.max_prefixlen}")
+        yield f"{at}: CIDR value {quoted} is ambiguous in this context (should be {go.quote(str(network))} or {single}?)"
+    if not parsed.is_plain or parsed.is_mapped:
         fate = "is invalid" if ctx.version >= V1_36 else "will be considered invalid in a future Kubernetes release"
-        yield f"{at}: non-standard CIDR value {shown} {fate}: use {go.quote(str(network))}"
-    elif found.address.version == 6 and f"{found.address}/{found.bits}" != text:
-        yield f"{at}: IPv6 CIDR value {shown} should be in RFC 5952 canonical format ({go.quote(str(network))})"
+        yield f"{at}: non-standard CIDR value {quoted} {fate}: use {go.quote(str(network))}"
+    elif parsed.address.version == 6 and f"{parsed.address}/{parsed.bits}" != text:
+        yield f"{at}: IPv6 CIDR value {quoted} should be in RFC 5952 canonical format ({go.quote(str(network))})"

@@ -25,7 +25,7 @@ def each(spec: Pod, at: str) -> Iterator[str]:
     if not _suspicious(spec):
         return
     defined: dict[tuple[int, str], _Alike] = {}
-    named: dict[str, str] = {}
+    places: dict[str, str] = {}
     for kind in CONTAINER_LISTS:
         for i, container in enumerate(spec.get(kind) or ()):
             for j, port in enumerate(container.get("ports") or ()):
@@ -37,7 +37,7 @@ def each(spec: Pod, at: str) -> Iterator[str]:
                 for other in alike.clashing(here):
                     yield f"{here.at}: {_clash(here, other)} port definition with {other.at}"
                 alike.add(here)
-                yield from _repeated_name(port.get("name", ""), here.at, named)
+                yield from _repeated_name(port.get("name", ""), here.at, places)
 
 
 def _suspicious(spec: Pod) -> bool:
@@ -88,10 +88,10 @@ def _clash(port: Port, other: Port) -> str:
     return "dangerously ambiguous" if port.host_port and other.host_port else "overlapping"
 
 
-def _repeated_name(name: str, at: str, named: dict[str, str]) -> Iterator[str]:
+def _repeated_name(name: str, at: str, places: dict[str, str]) -> Iterator[str]:
     if not name:
         return
-    first = named.setdefault(name, at)
+    first = places.setdefault(name, at)
     if first != at:
         quoted = go.quote(name)
         yield f"{at}: duplicate port name {quoted} with {first}, services and probes that select ports by name will use {first}"
@@ -99,11 +99,11 @@ def _repeated_name(name: str, at: str, named: dict[str, str]) -> Iterator[str]:
 
 def _printed(port: Pod) -> str:
     """The port as Go prints a struct with its field names."""
-    shown = {
+    fields = {
         "Name": port.get("name", ""),
         "HostPort": port.get("hostPort", 0),
         "ContainerPort": port["containerPort"],
         "Protocol": port.get("protocol", ""),
         "HostIP": port.get("hostIP", ""),
     }
-    return "{" + " ".join(f"{name}:{value}" for name, value in shown.items()) + "}"
+    return "{" + " ".join(f"{name}:{value}" for name, value in fields.items()) + "}"

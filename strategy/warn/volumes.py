@@ -79,8 +79,8 @@ def overlapping(volumes: Sequence[Pod]) -> Iterator[str]:
 def _source(volume: Pod, key: str) -> str:
     if key == "downwardAPI":
         return "DownwardAPI"
-    word, named = ("ConfigMap", "name") if key == "configMap" else ("Secret", "secretName")
-    return f"{word} {go.quote(volume[key].get(named, ''))}"
+    word, key_of_name = ("ConfigMap", "name") if key == "configMap" else ("Secret", "secretName")
+    return f"{word} {go.quote(volume[key].get(key_of_name, ''))}"
 
 
 def _projected(sources: Iterable[Pod], about: str) -> Iterator[str]:
@@ -95,8 +95,8 @@ def _projected(sources: Iterable[Pod], about: str) -> Iterator[str]:
 def _paths(source: Pod) -> Iterator[Placed]:
     for key, word in (("configMap", "ConfigMap"), ("secret", "Secret")):
         if source.get(key, {}).get("items"):
-            told = f"{word} {go.quote(source[key].get('name', ''))}"
-            yield from (Placed(item["path"], told) for item in source[key]["items"])
+            source_text = f"{word} {go.quote(source[key].get('name', ''))}"
+            yield from (Placed(item["path"], source_text) for item in source[key]["items"])
             return
     if source.get("downwardAPI", {}).get("items"):
         yield from (Placed(item["path"], "DownwardAPI") for item in source["downwardAPI"]["items"])
