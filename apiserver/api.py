@@ -17,7 +17,7 @@ from podstrat.apiserver.controllers import GARBAGE_COLLECTOR, Controllers
 from podstrat.apiserver.controllers import NAMESPACES as NAMESPACES_CONTROLLER
 from podstrat.apiserver.conversion_webhooks import ConversionWebhooks
 from podstrat.apiserver.custom_resources import CustomResources
-from podstrat.apiserver.garbage_collection.worker import GarbageCollector
+from podstrat.apiserver.garbage_collection.thread import GarbageCollector
 from podstrat.apiserver.kinds import BINDING, POD
 from podstrat.apiserver.kubelet import requests as kubelet
 from podstrat.apiserver.listing import lists

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from podstrat.apiserver.calls import Call, Reply
 from podstrat.apiserver.kinds import POD
-from podstrat.apiserver.kubelet import location, logs
+from podstrat.apiserver.kubelet import container_logs, location
 from podstrat.apiserver.listing import list_options
 from podstrat.apiserver.storage.store import Store
 from podstrat.strategy import errors
@@ -35,7 +35,7 @@ class KubeletRequests:
         if entry is None:
             raise errors.NotFound(POD.qualified, target.name)
         if target.subresource == LOG:
-            text = logs.read(self._store, entry.obj, call.query, self._clock())
+            text = container_logs.read(self._store, entry.obj, call.query, self._clock())
             return Reply(200, stream=iter([text.encode()]), content_type="text/plain")
         raise self._refusal(entry.obj, call)
 

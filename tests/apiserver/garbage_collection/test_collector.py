@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from podstrat.apiserver.calls import Call, Reply
-from podstrat.apiserver.garbage_collection import worker
+from podstrat.apiserver.garbage_collection import thread
 from podstrat.apiserver.garbage_collection.graph import Graph, Item
 from podstrat.apiserver.kinds import BY_PATH
 from podstrat.strategy import errors
@@ -334,7 +334,7 @@ def test_a_restart_goes_on_with_what_was_left(policy: str, tmp_path: Path) -> No
 
 
 def test_a_collector_that_is_left_behind_begins_again(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "BEHIND", 3)
+    monkeypatch.setattr(thread, "BEHIND", 3)
     slow = Scene()
     owner = slow.make(MAPS, "owner")
     for number in range(50):
@@ -358,7 +358,7 @@ def test_what_is_refused_is_tried_again() -> None:
             raise errors.Conflict("configmaps", "child", "too often")
         return scene.api._writes.send(call)
 
-    worker.GarbageCollector(scene.store, scene.api.custom, send).start()
+    thread.GarbageCollector(scene.store, scene.api.custom, send).start()
     scene.delete(MAPS, "owner", "Foreground")
     assert scene.gone(MAPS, "owner", "child")
     assert {call.user.name for call in calls} == {"system:serviceaccount:kube-system:generic-garbage-collector"}
