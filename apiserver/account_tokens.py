@@ -34,7 +34,7 @@ _ACCOUNT: Final = BY_KIND["v1", "ServiceAccount"]
 _BOUND: Final = {name: BY_KIND["v1", name] for name in ("Pod", "Secret", "Node")}
 
 
-class Shown(NamedTuple):
+class VerifiedToken(NamedTuple):
     """A token that is ours and holds."""
 
     user: User
@@ -49,7 +49,7 @@ class AccountTokens:
         self._clock = clock
         self._folder = folder
         self._lock = threading.Lock()
-        self._made: SigningKey | None = None
+        self._key: SigningKey | None = None
 
     def key(self) -> SigningKey:
         """The key that signs. Its library is slow to import, and most servers never need it."""
@@ -57,15 +57,15 @@ class AccountTokens:
         from podstrat.certs.jwt import SigningKey
 
         with self._lock:
-            if self._made is None:
+            if self._key is None:
                 path = None if self._folder is None else self._folder / "service-accounts.key"
                 if path is not None and path.exists():
-                    self._made = SigningKey.load(path.read_bytes())
+                    self._key = SigningKey.load(path.read_bytes())
                 else:
-                    self._made = SigningKey.new()
+                    self._key = SigningKey.new()
                     if path is not None:
-                        files.write(path, self._made.pem(), 0o600)
-            return self._made
+                        files.write(path, self._key.pem(), 0o600)
+            return self._key
 
     # ---- issuing ---------------------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ class AccountTokens:
 
     # ---- reading ---------------------------------------------------------------------------------------
 
-    def shown(self, token: str, audiences: Sequence[str] = AUDIENCES) -> Shown | None:
+    def shown(self, token: str, audiences: Sequence[str] = AUDIENCES) -> VerifiedToken | None:
         """Whose token it is, and for which of the audiences; None if it is not ours, has expired, or is for other audiences.
 
         Upstream: jwtTokenAuthenticator.AuthenticateToken, validator.Validate
@@ -165,7 +165,7 @@ class AccountTokens:
             if bound is not None and not informational and not self._is_there(kind, namespace if kind.namespaced else "", bound):
                 return None
         groups = (SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}", AUTHENTICATED)
-        return Shown(User(claims["sub"], groups, account["uid"], _extra(claims)), common)
+        return VerifiedToken(User(claims["sub"], groups, account["uid"], _extra(claims)), common)
 
     def _is_there(self, kind: Kind, namespace: str, reference: Object) -> bool:
         entry = self._store.get(kind, namespace, reference["name"])

@@ -17,7 +17,7 @@ from podstrat.apiserver.auth import ANONYMOUS, Authenticator, Unauthorized, User
 from podstrat.apiserver.calls import Call, Reply, Target
 from podstrat.apiserver.deadline import REQUEST_SECONDS, Deadline
 from podstrat.apiserver.kinds import Kind, groups_of_release, paths_of_release
-from podstrat.apiserver.metrics import Measures
+from podstrat.apiserver.metrics import Metrics
 from podstrat.apiserver.publishing.documents import Documents
 from podstrat.apiserver.storage.journal import StoreError
 from podstrat.apiserver.storage.snapshots import Snapshots
@@ -54,7 +54,7 @@ class Http:
         api: Api,
         authenticator: Authenticator,
         certificate: Callable[[], User | None],
-        measures: Measures,
+        measures: Metrics,
         allow_faults: bool = False,
         request_seconds: float = REQUEST_SECONDS,
     ) -> None:

@@ -198,9 +198,9 @@ class Judge:
         if entries:
             obj["metadata"]["managedFields"] = entries
 
-    def _what(self, kind: Kind) -> managed.Kind:
+    def _what(self, kind: Kind) -> managed.ManagedKind:
         reset = managed.POD_RESET if kind.has_status else {}
-        return managed.Kind(self.types, kind.kind, kind.api_version, kind.type_name, reset)
+        return managed.ManagedKind(self.types, kind.kind, kind.api_version, kind.type_name, reset)
 
     def _patched(self, request: Request, old: Object, kind: Kind) -> tuple[Object, list[str]]:
         validation = options.one(request, "fieldValidation")
@@ -264,7 +264,7 @@ def _same_namespace(metadata: Object, request: Request, kind: Kind) -> None:
         raise errors.BadRequest(NAMESPACE_DIFFERS)
 
 
-def _writer(request: Request) -> managed.Writer:
+def _writer(request: Request) -> managed.WriteOrigin:
     return managed.writer(options.one(request, "fieldManager"), request.user_agent, request.subresource, request.now)
 
 

@@ -16,7 +16,7 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 PREFIX = "podstrat_apiserver"
 
 
-class Measures:
+class Metrics:
     """Counted by all threads of the one process."""
 
     def __init__(self) -> None:

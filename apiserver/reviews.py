@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from podstrat.apiserver.account_tokens import AUDIENCES, AccountTokens, Shown
+from podstrat.apiserver.account_tokens import AUDIENCES, AccountTokens, VerifiedToken
 from podstrat.apiserver.auth import Authenticator, User
 from podstrat.apiserver.calls import Call, Reply
 from podstrat.apiserver.strategies import Strategies
@@ -77,14 +77,14 @@ class Reviews:
             return {"user": {}, "error": INVALID_TOKEN}
         return {"authenticated": True, "user": _user_info(identity.user), "audiences": list(identity.audiences)}
 
-    def _shown(self, token: str, audiences: Any) -> Shown | None:
+    def _shown(self, token: str, audiences: Any) -> VerifiedToken | None:
         identity = self._tokens.shown(token, tuple(audiences))
         if identity is not None:
             return identity
         user = None if self.authenticator is None else self.authenticator.listed(token)
         # A token of the command line is for the API server.
         common = tuple(each for each in audiences if each in AUDIENCES)
-        return None if user is None or not common else Shown(user, common)
+        return None if user is None or not common else VerifiedToken(user, common)
 
     # ---- what ------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from podstrat.apiserver.app import Http
 from podstrat.apiserver.auth import Authenticator, User
 from podstrat.apiserver.bootstrap import LoadError, read_objects
 from podstrat.apiserver.kubeconfig import announce, check_writable
-from podstrat.apiserver.metrics import Measures
+from podstrat.apiserver.metrics import Metrics
 from podstrat.apiserver.reads import WATCHES
 from podstrat.apiserver.settings import LOOPBACK, Settings, StartError
 from podstrat.apiserver.storage.journal import StoreError
@@ -99,7 +99,7 @@ class Application(gunicorn.app.base.BaseApplication):
         tokens, open_to_all = self.settings.tokens, not self.settings.tokens and self.settings.host in LOOPBACK
         authenticator = Authenticator(tokens, open_to_all, self._api.service_account)
         self._api.reviews.authenticator = authenticator
-        return Http(self._api, authenticator, _certificate_user, Measures(), self.settings.allow_faults).app()
+        return Http(self._api, authenticator, _certificate_user, Metrics(), self.settings.allow_faults).app()
 
     def _worker_is_ready(self, worker: Any) -> None:
         worker.cfg.set("graceful_timeout", FINISH_SECONDS)

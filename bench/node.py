@@ -28,7 +28,7 @@ from podstrat.node.admin import http
 from podstrat.node.drivers.protocols import streams
 from podstrat.node.model import Reading, Registered, Report, Session
 from podstrat.node.runtime.clock import BootClock
-from podstrat.node.server.client import Api
+from podstrat.node.server.client import ApiClient
 from podstrat.node.simulator.driver import DraDriver
 from podstrat.node.state.checkpoint import Checkpoint
 from podstrat.node.state.health import Health
@@ -152,7 +152,7 @@ class Bench:
 
     def __init__(self, server: Server, root: Path, driver: DraDriver) -> None:
         self.root, self.driver = root, driver
-        self.api = Api(kubeconfig.load(server.kubeconfig), BootClock(), timeout=30.0)
+        self.api = ApiClient(kubeconfig.load(server.kubeconfig), BootClock(), timeout=30.0)
         self.kubeconfig = server.kubeconfig
         self.changed = asyncio.Event()
         self.told: set[str] = set()

@@ -21,7 +21,7 @@ class Election:
         self._path = f"{self._collection}/{name}"
         self._identity = identity
         self._seconds = seconds
-        self._seen: Object | None = None
+        self._lease: Object | None = None
         self._since = 0.0
         self.leading = False
 
@@ -44,8 +44,8 @@ class Election:
             self._remember(self._cluster.create(self._collection, new), clock)
             return True
         spec = lease.get("spec") or {}
-        if spec != self._seen:
-            self._seen, self._since = spec, clock
+        if spec != self._lease:
+            self._lease, self._since = spec, clock
         holder = spec.get("holderIdentity") or ""
         if holder == self._identity:
             if clock - self._since < self._seconds / 3:
@@ -65,7 +65,7 @@ class Election:
             self._cluster.replace(self._path, {**lease, "spec": {**lease["spec"], "holderIdentity": ""}})
 
     def _remember(self, lease: Object, clock: float) -> None:
-        self._seen, self._since = lease.get("spec") or {}, clock
+        self._lease, self._since = lease.get("spec") or {}, clock
 
     def _spec(self, before: Object, now: datetime) -> Object:
         time = now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -49,7 +49,7 @@ class Keeper:
         self._folder = folder
         self._names = tuple(names)
         self._policy = policy
-        self._done = on_step
+        self._on_step = on_step
         self.suspects = False
         """Whether the last round read a bundle that does not vouch for our certificate, and the one before it did not."""
 
@@ -83,7 +83,7 @@ class Keeper:
             state = rotation.carried_out(due.step, state, self._names, now, self._policy)
             secret = self._secret.write(state, secret)
             log.info("%s: %s", due.step, due.reason)
-            self._done(due.step)
+            self._on_step(due.step)
             configurations = self._configurations.publish(configurations, state.bundle)
         return secret, state, configurations
 

@@ -52,7 +52,7 @@ class Reloading:
         self._finish = finish
         self._clock = clock
         self._lock = threading.Lock()
-        self._seen: Stamp | None = None
+        self._last_stamp: Stamp | None = None
         self._again = 0.0
         self.served: Served | None = None
         self.fault: str | None = None
@@ -84,12 +84,12 @@ class Reloading:
                     return  # They are being written right now: the next look decides.
                 self.served, self.fault = served, None
                 self.loads += 1
-            self._seen = stamp
+            self._last_stamp = stamp
             self._again = time.monotonic() + AGAIN
 
     def _is_news(self, stamp: Stamp) -> bool:
         """Whether the files are others than those that were looked at. What was no good may become so, if clocks differ."""
-        return stamp != self._seen or (self.fault is not None and time.monotonic() >= self._again)
+        return stamp != self._last_stamp or (self.fault is not None and time.monotonic() >= self._again)
 
     def _stamp(self) -> Stamp:
         stamps = []

@@ -35,7 +35,7 @@ class Client:
     def __init__(self, config: ClientConfig | Path, timeout: float = TIMEOUT) -> None:
         self.config = kubeconfig.load(config) if isinstance(config, Path) else config
         self._timeout = timeout
-        self._kept: _Connection | None = None
+        self._connection: _Connection | None = None
 
     def call(self, method: str, path: str, body: Any = None, content_type: str = JSON) -> Any:
         """One request: the body of the answer, or StatusError."""
@@ -77,9 +77,9 @@ class Client:
         return _Connection(self.config, self.config.tls(self.config.credentials.current()), self._timeout)
 
     def close(self) -> None:
-        if self._kept is not None:
-            self._kept.close()
-            self._kept = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     def __enter__(self) -> Client:
         return self
@@ -100,12 +100,12 @@ class Client:
         if response.will_close:
             connection.close()
         else:
-            self._kept = connection
+            self._connection = connection
         return Answer(response.status, response.headers, text)
 
     def _idle(self, identity: Identity) -> _Connection | None:
         """The kept connection, unless the server has closed it or the certificate is another one. It is put back after use."""
-        connection, self._kept = self._kept, None
+        connection, self._connection = self._connection, None
         if connection is None:
             return None
         if connection.context is self.config.tls(identity) and not select.select([connection.sock], [], [], 0)[0]:

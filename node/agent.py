@@ -23,7 +23,7 @@ from podstrat.kubeclient.errors import Unavailable
 from podstrat.node import logs, roles
 from podstrat.node.admin import http
 from podstrat.node.admin.introspection import Introspection, Subject
-from podstrat.node.admin.metrics import CONTENT_TYPE, Measures
+from podstrat.node.admin.metrics import CONTENT_TYPE, Metrics
 from podstrat.node.drivers.podresources import PodResources
 from podstrat.node.drivers.supervisor import Drivers
 from podstrat.node.lock import Lock
@@ -36,9 +36,9 @@ from podstrat.node.router import Parts, Router
 from podstrat.node.runtime.backoff import Backoff
 from podstrat.node.runtime.clock import BootClock, Clock, boot_id
 from podstrat.node.server import resources
-from podstrat.node.server.client import Api
+from podstrat.node.server.client import ApiClient
 from podstrat.node.server.events import Recorder
-from podstrat.node.server.writer import Writer
+from podstrat.node.server.writer import StatusWriter
 from podstrat.node.settings import GATES, BadSettings, Settings
 from podstrat.node.state import health, inventory
 from podstrat.node.state.allocations import Allocations
@@ -66,8 +66,8 @@ class Agent:
         self.clock = clock or BootClock()
         self.wall = wall
         self.random = random or Random()
-        self.api = Api(config, self.clock)
-        self.measures = Measures()
+        self.api = ApiClient(config, self.clock)
+        self.metrics = Metrics()
         self.health = Health(health.Settings(grace=settings.grace, quiet=settings.quiet))
         self.allocations = Allocations()
         self.transitions = Transitions()
@@ -126,20 +126,20 @@ class Agent:
         self.inventory = self._inventory(owner)
         self.drivers = Drivers(settings.drivers(owner), clock, self.random, self.health.tables)
         self.podresources = PodResources(str(settings.root / "pod-resources" / "kubelet.sock"), self.inventory, clock)
-        self.router = Router(clock, self.random, self.measures.transitions.update)
+        self.router = Router(clock, self.random, self.metrics.transitions.update)
         self.preparer = self._preparer()
         self.simulated_node = SimulatedNode(api, settings.node, clock, self.wall, self.random, self.health.plugin_devices)
         node = self.simulated_node if settings.simulate_lifecycle else None
         about = (settings.planning(owner), self.inventory, self.preparer, clock, self.wall, self._wake_at)
         self.planner = Planner(*about, node, self.router.record)
-        self.writer = Writer(
+        self.writer = StatusWriter(
             api,
             self.planner.plan,
             self.router,
             clock,
             self.random,
             settings=settings.writing,
-            metrics=self.measures,
+            metrics=self.metrics,
             note=logs.warn,
         )
         self.stub = KubeletStub(api, self.inventory, self.preparer, clock, self.random)
@@ -188,7 +188,7 @@ class Agent:
             save=lambda: self.persistence.save(),
             wake=self.router.touch,
             record=self.router.record,
-            count=lambda kind: self.measures.prepares.update([kind]),
+            count=lambda kind: self.metrics.prepares.update([kind]),
         )
 
     def _persistence(self, prepared: Preparer | None) -> Persistence:
@@ -277,13 +277,13 @@ class Agent:
         return (200, http.TEXT, "ok\n") if ready else (503, http.TEXT, "pods and claims are not listed yet\n")
 
     def _metrics(self) -> tuple[int, str, str]:
-        return 200, CONTENT_TYPE, self.measures.text(self.introspection.gauges() if self.running else ())
+        return 200, CONTENT_TYPE, self.metrics.text(self.introspection.gauges() if self.running else ())
 
     def _counters(self) -> dict[str, dict[str, int]]:
-        return {"writes": dict(self.measures.writes), "events": dict(self.measures.events)}
+        return {"writes": dict(self.metrics.writes), "events": dict(self.metrics.events)}
 
     def _count_event(self, result: str) -> None:
-        self.measures.events[result] += 1
+        self.metrics.events[result] += 1
 
     def _wake_at(self, uid: str, when: float) -> None:
         self.writer.wake_at(uid, when)

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 
-class Taken(Exception):
+class LockHeld(Exception):
     """Another process holds the lock. The text says which one."""
 
 
@@ -38,7 +38,7 @@ class Lock:
             holder = os.read(self._handle, 32).decode(errors="replace").strip()
             self._close()
             who = f" (process {holder})" if holder and holder != str(os.getpid()) else ""
-            raise Taken(f"{self.path}: another node writer is running for {self.node}{who}") from None
+            raise LockHeld(f"{self.path}: another node writer is running for {self.node}{who}") from None
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
         return self

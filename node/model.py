@@ -32,14 +32,14 @@ class Device(NamedTuple):
         return f"{self.driver}/{self.pool}/{self.name}" if self.pool else self.name
 
 
-class Verdict(NamedTuple):
+class DeviceHealth(NamedTuple):
     """Health and message of a device, as the pod's status spells them."""
 
     health: str
     message: str | None = None
 
 
-NOT_KNOWN = Verdict(UNKNOWN)
+NOT_KNOWN = DeviceHealth(UNKNOWN)
 
 
 class Reading(NamedTuple):

@@ -20,7 +20,7 @@ from podstrat.node.runtime.clock import Clock
 from podstrat.node.server import informer, resources
 from podstrat.node.server.events import Event, Recorder
 from podstrat.node.server.informer import Collection
-from podstrat.node.server.writer import Writer
+from podstrat.node.server.writer import StatusWriter
 from podstrat.node.state import events, failures, published
 from podstrat.node.state.allocations import Allocations
 from podstrat.node.state.health import Health
@@ -42,7 +42,7 @@ class Parts(NamedTuple):
     podresources: PodResources
     recorder: Recorder
     planner: Planner
-    writer: Writer
+    writer: StatusWriter
     preparer: Preparer | None
     """None: beside a kubelet."""
     stub: KubeletStub | None

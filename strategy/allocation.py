@@ -28,7 +28,7 @@ class Full(Exception):
     """Nothing is left of a range."""
 
 
-class Refused(Exception):
+class NotAllocated(Exception):
     """An address or a port that is asked for cannot be had; the text says why."""
 
 
@@ -69,9 +69,9 @@ class Allocation:
         first, last = _usable(network)
         is_inside = address is not None and address.version == network.version and first <= int(address) <= last
         if not is_inside and not self._ranges.any_address:
-            raise Refused(OTHER_NETWORK)
+            raise NotAllocated(OTHER_NETWORK)
         if not self._dry_run and str(address) in self._ranges.taken:
-            raise Refused(ADDRESS_TAKEN)
+            raise NotAllocated(ADDRESS_TAKEN)
 
     def next_port(self) -> int:
         if self._dry_run:
@@ -88,10 +88,10 @@ class Allocation:
     def take_port(self, port: int) -> None:
         first, last = self._ranges.node_ports
         if port in self._ports or str(port) in self._ranges.taken:
-            raise Refused(PORT_TAKEN)
+            raise NotAllocated(PORT_TAKEN)
         if not self._dry_run and not first <= port <= last:
             text = f"provided port is not in the valid range. The range of valid ports is {first}-{last}"
-            raise Refused(text)
+            raise NotAllocated(text)
         self._ports.add(port)
 
 

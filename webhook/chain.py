@@ -25,7 +25,7 @@ PROBE_WARNING = "podstrat.dev/probe"
 SUBRESOURCES = frozenset(("", "status", "resize", "ephemeralcontainers"))
 
 
-class Done(NamedTuple):
+class ReviewResult(NamedTuple):
     """An answered review, and what is counted in metrics."""
 
     response: Response
@@ -102,7 +102,7 @@ class Chain:
 
     # ---- one review ------------------------------------------------------------------------------------
 
-    def review(self, phase: Phase, request: Request) -> Done:
+    def review(self, phase: Phase, request: Request) -> ReviewResult:
         """Reviews a request. Probes of `podstrat webhook status` get a warning with the release that the replica works for."""
         result = self._review(phase, request)
         if request.dry_run and is_probe(request.object):
@@ -110,7 +110,7 @@ class Chain:
             result.response.warnings = [*(result.response.warnings or ()), text]
         return result
 
-    def _review(self, phase: Phase, request: Request) -> Done:
+    def _review(self, phase: Phase, request: Request) -> ReviewResult:
         """Requests that write neither a pod nor, for preflight, a workload are allowed."""
         concerns = self._phases[phase]
         if not concerns or not (writes_pod(request) or (phase == "preflight" and writes_template(request))):
@@ -157,7 +157,7 @@ def is_probe(obj: object) -> bool:
     return isinstance(annotations, dict) and PROBE in annotations
 
 
-def _evaluate(concerns: tuple[tuple[str, Concern], ...], verdict: Verdict) -> Done:
+def _evaluate(concerns: tuple[tuple[str, Concern], ...], verdict: Verdict) -> ReviewResult:
     edits: dict[str, int] = {}
     denied: list[str] = []
     for name, concern in concerns:
@@ -172,16 +172,16 @@ def _evaluate(concerns: tuple[tuple[str, Concern], ...], verdict: Verdict) -> Do
     elif edits:
         verdict.notes["changed-by"] = ",".join(edits)
     response, operations = verdict.response()
-    return Done(response, edits if operations else {}, tuple(denied))
+    return ReviewResult(response, edits if operations else {}, tuple(denied))
 
 
-def _allowed(request: Request) -> Done:
-    return Done(Response(uid=request.uid, allowed=True), {})
+def _allowed(request: Request) -> ReviewResult:
+    return ReviewResult(Response(uid=request.uid, allowed=True), {})
 
 
-def _unreadable(phase: Phase, request: Request, error: errors.BadRequest) -> Done:
+def _unreadable(phase: Phase, request: Request, error: errors.BadRequest) -> ReviewResult:
     """A pod that cannot be decoded: left unchanged by /mutate, denied by /validate."""
     if phase == "mutate":
         warning = f"podstrat cannot decode this pod and leaves it unchanged: {error.message}"
-        return Done(Response(uid=request.uid, allowed=True, warnings=[warning[:200]]), {})
-    return Done(Response(uid=request.uid, allowed=False, status=refusal([error])), {}, ("unreadable",))
+        return ReviewResult(Response(uid=request.uid, allowed=True, warnings=[warning[:200]]), {})
+    return ReviewResult(Response(uid=request.uid, allowed=False, status=refusal([error])), {}, ("unreadable",))

@@ -27,7 +27,7 @@ from pydantic import ValidationError
 
 from podstrat.strategy import errors, status
 from podstrat.strategy.formats import go
-from podstrat.webhook.chain import Done, Phase
+from podstrat.webhook.chain import Phase, ReviewResult
 from podstrat.webhook.limiter import Limiter
 from podstrat.webhook.metrics import Metrics
 from podstrat.webhook.review import API_VERSION, KIND, Request, Response, answer
@@ -77,7 +77,7 @@ class Reply(NamedTuple):
 class Reviewer(Protocol):
     """A chain of concerns."""
 
-    def review(self, phase: Phase, request: Request) -> Done: ...
+    def review(self, phase: Phase, request: Request) -> ReviewResult: ...
 
 
 class Handler:
@@ -205,7 +205,7 @@ def error_reply(error: errors.ApiError, uid: str = "") -> Reply:
     return Reply(error.code, go.to_json(failure).encode(), headers)
 
 
-def _log(phase: Phase, request: Request, result: Done, seconds: float) -> None:
+def _log(phase: Phase, request: Request, result: ReviewResult, seconds: float) -> None:
     """Denials are logged at info, all other reviews at debug."""
     level = logging.INFO if result.denied else logging.DEBUG
     if not log.isEnabledFor(level):

@@ -13,7 +13,7 @@ from podstrat.telemetry import exposition
 from podstrat.telemetry.exposition import Sample
 
 if TYPE_CHECKING:
-    from podstrat.webhook.chain import Done
+    from podstrat.webhook.chain import ReviewResult
     from podstrat.webhook.connections import State
     from podstrat.webhook.review import Request
 
@@ -98,7 +98,7 @@ class Metrics:
             child = self._children[key] = metric.labels(*labels)
         return child
 
-    def reviewed(self, phase: str, request: Request, result: Done, seconds: float) -> None:
+    def reviewed(self, phase: str, request: Request, result: ReviewResult, seconds: float) -> None:
         """Counts an answered review."""
         allowed = "true" if result.response.allowed else "false"
         dry_run = "true" if request.dry_run else "false"

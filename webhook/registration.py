@@ -145,7 +145,7 @@ class Reconciler:
     ) -> None:
         self._cluster = cluster
         self._settings = settings
-        self._wanted = shipped
+        self._shipped = shipped
         self._report = report
         names = {"mutating": settings.mutating_configuration, "validating": settings.validating_configuration}
         self._paths = {kind: f"{COLLECTIONS[kind]}/{name}" for kind, name in names.items() if name}
@@ -157,7 +157,7 @@ class Reconciler:
         bundle = self._bundle(stored)
         for kind, configuration in stored.items():
             if configuration is not None:
-                self._compare(kind, configuration, self._wanted()[kind], bundle)
+                self._compare(kind, configuration, self._shipped()[kind], bundle)
 
     def _compare(self, kind: str, configuration: Object, shipped: list[Object], bundle: str) -> None:
         differences = drift(configuration, shipped)

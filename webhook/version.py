@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from podstrat.kubeclient import kubeconfig
 from podstrat.kubeclient.sync import Client
-from podstrat.webhook.chain import Chain, Done, Phase
+from podstrat.webhook.chain import Chain, Phase, ReviewResult
 from podstrat.webhook.probes import Check
 from podstrat.webhook.review import Request
 from podstrat.webhook.settings import AUTO, Settings, release
@@ -30,7 +30,7 @@ class Discovery:
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._candidate = ""
-        self._seen = 0
+        self._confirmations = 0
         self.release = ""
         """Empty while unknown."""
 
@@ -40,9 +40,9 @@ class Discovery:
         if answer == self.release:
             self._candidate = ""
             return False
-        self._seen = self._seen + 1 if answer == self._candidate else 1
+        self._confirmations = self._confirmations + 1 if answer == self._candidate else 1
         self._candidate = answer
-        if self.release and release(answer) > release(self.release) and self._seen < CONFIRMATIONS:
+        if self.release and release(answer) > release(self.release) and self._confirmations < CONFIRMATIONS:
             return False
         self.release, self._candidate = answer, ""
         return True
@@ -59,7 +59,7 @@ class VersionedChain:
             self._poll()
         self._chain = self._built()
 
-    def review(self, phase: Phase, request: Request) -> Done:
+    def review(self, phase: Phase, request: Request) -> ReviewResult:
         return self._chain.review(phase, request)
 
     @property

@@ -9,7 +9,7 @@ from podstrat.apiserver import subresources
 from podstrat.apiserver.auth import User
 from podstrat.apiserver.custom_kinds import CustomKind
 from podstrat.apiserver.kinds import NAMESPACE, Kind
-from podstrat.strategy.verbs.reviewers import Asked
+from podstrat.strategy.verbs.reviewers import Proposal
 
 Object = dict[str, Any]
 
@@ -48,7 +48,7 @@ class Attributes:
     namespace: str
     """For a namespace, its own name."""
     name: str
-    asked: Asked
+    asked: Proposal
     user: User
     of_many: bool = False
     versions: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class Attributes:
         return f"{self.resource.name}.{self.resource.group}" if self.resource.group else self.resource.name
 
 
-def of(subject: Subject, write: Asked) -> Attributes:
+def of(subject: Subject, write: Proposal) -> Attributes:
     """The attributes of a write."""
     kind = subject.kind
     obj = write.new or write.old or {}

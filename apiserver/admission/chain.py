@@ -27,7 +27,7 @@ from podstrat.strategy import errors
 from podstrat.strategy.decoding import codec
 from podstrat.strategy.formats import go
 from podstrat.strategy.patch import explained
-from podstrat.strategy.verbs.reviewers import Asked
+from podstrat.strategy.verbs.reviewers import Proposal
 
 Object = dict[str, Any]
 
@@ -40,7 +40,7 @@ log = logging.getLogger("podstrat.apiserver")
 
 
 @dataclass(slots=True)
-class Called:
+class WebhookCall:
     """One call of a webhook, as it went."""
 
     configuration: str
@@ -94,9 +94,9 @@ class Chain:
         self._mutation: _Mutation | None = None
         self.annotations: dict[str, str] = {}
         """What the audit log of the real server would say."""
-        self.calls: list[Called] = []
+        self.calls: list[WebhookCall] = []
 
-    def mutate(self, write: Asked, number: int) -> tuple[bool, Sequence[str]]:
+    def mutate(self, write: Proposal, number: int) -> tuple[bool, Sequence[str]]:
         """Upstream: mutatingDispatcher.Dispatch"""
         if number == 0 or self._mutation is None:
             self._mutation = _Mutation(self, self._admission, attributes_of.of(self._subject, write))
@@ -109,7 +109,7 @@ class Chain:
             raise
         return changed, mutation.warnings
 
-    def validate(self, write: Asked) -> Sequence[str]:
+    def validate(self, write: Proposal) -> Sequence[str]:
         """Upstream: validatingDispatcher.Dispatch"""
         admission = self._admission
         attributes = attributes_of.of(self._subject, write)
@@ -151,7 +151,7 @@ class Chain:
             self.annotations.update({f"{hook.name}/{key}": value for key, value in verdict.annotations.items()})
             warnings += verdict.warnings
 
-    def decided(self, hook: Hook, call: Called, attributes: Attributes, *, mutating: bool) -> None:
+    def decided(self, hook: Hook, call: WebhookCall, attributes: Attributes, *, mutating: bool) -> None:
         """Keeps a decision for those who watch."""
         meta = (attributes.new or attributes.old or {}).get("metadata") or {}
         self._admission.decisions.add(
@@ -205,7 +205,7 @@ class _Mutation:
             invocation = matching.invocation(hook, self.attributes, labels)
             if invocation is None or (number and hook.uid not in keys):
                 continue
-            call = Called(hook.configuration, hook.name, number)
+            call = WebhookCall(hook.configuration, hook.name, number)
             self._chain.calls.append(call)
             key = f"round_{number}_index_{index}"
             try:
@@ -225,7 +225,7 @@ class _Mutation:
                 self._asked.add(hook.uid)
         return changed
 
-    def _ask(self, invocation: Invocation, call: Called, key: str) -> None:
+    def _ask(self, invocation: Invocation, call: WebhookCall, key: str) -> None:
         hook = invocation.hook
         verdict = _verdict(invocation, self.attributes, self._admission.caller, call, mutating=True)
         self._chain.note(hook, verdict, self.warnings)
@@ -234,7 +234,7 @@ class _Mutation:
         if verdict.patch:
             self._patch(hook, verdict, call, key)
 
-    def _patch(self, hook: Hook, verdict: review.Verdict, call: Called, key: str) -> None:
+    def _patch(self, hook: Hook, verdict: review.Verdict, call: WebhookCall, key: str) -> None:
         try:
             call.patch = patches.operations(verdict.patch)
         except patches.Undecodable as error:
@@ -258,7 +258,7 @@ class _Mutation:
 
 
 class _Judgement(NamedTuple):
-    called: Called
+    called: WebhookCall
     verdict: review.Verdict | None
     failed: errors.ApiError | NotCalled | None
 
@@ -266,7 +266,7 @@ class _Judgement(NamedTuple):
 def _judgement(invocation: Invocation, attributes: Attributes, caller: Caller) -> _Judgement:
     """What one webhook says to an object that it cannot change any more."""
     hook = invocation.hook
-    call = Called(hook.configuration, hook.name, 0)
+    call = WebhookCall(hook.configuration, hook.name, 0)
     try:
         verdict = _verdict(invocation, attributes, caller, call, mutating=False)
     except (errors.ApiError, NotCalled) as failed:
@@ -274,7 +274,9 @@ def _judgement(invocation: Invocation, attributes: Attributes, caller: Caller) -
     return _Judgement(call, verdict, None if verdict.allowed else Denied(hook.name, verdict.result))
 
 
-def _verdict(invocation: Invocation, attributes: Attributes, caller: Caller, call: Called, *, mutating: bool) -> review.Verdict:
+def _verdict(
+    invocation: Invocation, attributes: Attributes, caller: Caller, call: WebhookCall, *, mutating: bool
+) -> review.Verdict:
     """Calls one webhook.
 
     Upstream: callAttrMutatingHook, callHook
@@ -308,6 +310,6 @@ def _verdict(invocation: Invocation, attributes: Attributes, caller: Caller, cal
         raise _failed(call, f"received invalid webhook response: {error}") from None
 
 
-def _failed(call: Called, reason: str) -> NotCalled:
+def _failed(call: WebhookCall, reason: str) -> NotCalled:
     call.error = reason
     return NotCalled(call.webhook, reason)

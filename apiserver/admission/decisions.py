@@ -45,14 +45,14 @@ class Decisions:
 
     def __init__(self) -> None:
         self._news = threading.Condition()
-        self._kept: deque[Decision] = deque(maxlen=KEPT)
+        self._decisions: deque[Decision] = deque(maxlen=KEPT)
         self._last = 0
         self._over = False
         self._readers = threading.BoundedSemaphore(READERS)
 
     def add(self, decision: Decision) -> None:
         with self._news:
-            self._kept.append(decision._replace(message=decision.message[:LONGEST_MESSAGE]))
+            self._decisions.append(decision._replace(message=decision.message[:LONGEST_MESSAGE]))
             self._last += 1
             self._news.notify_all()
 
@@ -65,8 +65,8 @@ class Decisions:
                 self._readers.release()
         with self._news:
             number = number if 0 <= number <= self._last else 0
-            first = self._last - len(self._kept)
-            decisions = list(self._kept)[max(number - first, 0) :]
+            first = self._last - len(self._decisions)
+            decisions = list(self._decisions)[max(number - first, 0) :]
             return {"last": self._last, "items": [each._asdict() for each in decisions]}
 
     def _wait(self, number: int, seconds: float) -> None:

@@ -27,7 +27,7 @@ class Documents:
         self._custom = custom
         self._number = custom.number
         self._address = address
-        self._made: dict[tuple[str, bool], Document] = {}
+        self._documents: dict[tuple[str, bool], Document] = {}
         self._lock = threading.Lock()
 
     def find(self, path: str, accept: str) -> Document | None:
@@ -39,10 +39,10 @@ class Documents:
             if self._number != self._custom.number:
                 # The definitions have changed, and what is served with them.
                 self._number = self._custom.number
-                self._made.clear()
-            document = self._made.get(key) or self._make(*key)
+                self._documents.clear()
+            document = self._documents.get(key) or self._make(*key)
             if document is not None:
-                self._made[key] = document
+                self._documents[key] = document
             return document
 
     def _make(self, path: str, aggregated: bool) -> Document | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from podstrat.node.admin import http
-from podstrat.node.model import HEALTHY, UNHEALTHY, UNKNOWN, Device, Verdict
+from podstrat.node.model import HEALTHY, UNHEALTHY, UNKNOWN, Device, DeviceHealth
 from podstrat.node.owner.prepare import Preparer
 from podstrat.node.roles import OWNER, Role
 from podstrat.node.router import Parts
@@ -70,7 +70,7 @@ class Introspection:
     def _not_healthy(self, now: float) -> Iterator[tuple[dict[str, str], float]]:
         """Devices of pods that are not healthy, unhealthy ones first; at most MOST_DEVICES, so that cardinality is bounded."""
         inventory = self.subject.parts.inventory
-        verdicts: dict[Device, Verdict] = {}
+        verdicts: dict[Device, DeviceHealth] = {}
         for uid in inventory.uids().values():
             share = inventory.share(uid, now)
             verdicts.update(
@@ -156,7 +156,7 @@ class Introspection:
         return "released" if preparer.released(uid) else "preparing"
 
 
-def _by_health(devices: Iterable[tuple[Device, Verdict]]) -> list[tuple[dict[str, str], float]]:
+def _by_health(devices: Iterable[tuple[Device, DeviceHealth]]) -> list[tuple[dict[str, str], float]]:
     counts: dict[tuple[str, str], int] = {}
     for device, verdict in devices:
         for health in (HEALTHY, UNHEALTHY, UNKNOWN):

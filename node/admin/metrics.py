@@ -15,7 +15,7 @@ PREFIX = "podstrat_node"
 Sample = tuple[dict[str, str], float]
 
 
-class Measures:
+class Metrics:
     def __init__(self) -> None:
         self.transitions: Counter[str] = Counter()
         """Transitions of devices, by the health that they changed to."""

@@ -51,7 +51,7 @@ class PodResources:
         self.timeout = timeout
         self._asked = asyncio.Event()
         self._polled = 0.0
-        self._known: dict[str, Session] = {}
+        self._sessions: dict[str, Session] = {}
         """Resources listed at least once: devices of one that is not listed any more are not healthy."""
 
     def wake(self) -> None:
@@ -99,14 +99,14 @@ class PodResources:
         no             Healthy      Unknown: a default or a stale value; plugin gone, device vanished, or kubelet restarted
         no             nothing      Unhealthy if other devices of the resource are allocatable, else Unknown
         """
-        by_resource: dict[str, set[str]] = {resource: set() for resource in {*usable, *self._known}}
+        by_resource: dict[str, set[str]] = {resource: set() for resource in {*usable, *self._sessions}}
         for pod in listing:
             for devices in pod.plugins.values():
                 for resource, ids in devices.items():
                     by_resource.setdefault(resource, set()).update(ids)
         for resource, devices_of_resource in by_resource.items():
-            if resource not in self._known:
-                self._known[resource] = Session(resource, self.socket, len(self._known) + 1)
+            if resource not in self._sessions:
+                self._sessions[resource] = Session(resource, self.socket, len(self._sessions) + 1)
                 yield Registered(resource, self.socket, True)
             good = set(usable.get(resource, ()))
             unshown = UNHEALTHY if good else UNKNOWN
@@ -114,7 +114,7 @@ class PodResources:
                 Reading("", each, HEALTHY if each in good else _lost(health.get((resource, each)), unshown))
                 for each in sorted(good | devices_of_resource)
             ]
-            yield Report(self._known[resource], readings, True)
+            yield Report(self._sessions[resource], readings, True)
 
     async def _pause(self) -> None:
         if (seconds := self._polled + MIN_INTERVAL - self.clock.now()) > 0:

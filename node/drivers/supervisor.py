@@ -81,7 +81,7 @@ class Drivers:
     ) -> None:
         """`known`: the tables that hold a driver's known devices, which are not subject to the cap."""
         self.settings = settings
-        self._known = known
+        self._tables = known
         self.clock = clock
         self._random = random or Random()
         self._queue: BoundedQueue[Event | Exception] = BoundedQueue(settings.queue)
@@ -304,7 +304,7 @@ class Drivers:
     # Helpers
 
     def _keeps(self, plugin: Plugin) -> streams.Keeps:
-        return streams.Keeps(lambda: self._known(plugin.driver), plugin.driver, self.settings.devices)
+        return streams.Keeps(lambda: self._tables(plugin.driver), plugin.driver, self.settings.devices)
 
     async def _emit(self, event: Event) -> None:
         if not self._closing:

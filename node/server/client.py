@@ -9,7 +9,7 @@ from podstrat.kubeclient.config import ClientConfig
 from podstrat.node.runtime.clock import Clock
 
 
-class Api(aio.Client):
+class ApiClient(aio.Client):
     def __init__(self, config: ClientConfig, clock: Clock, *, timeout: float = 10.0) -> None:
         super().__init__(replace(config, user_agent="podstrat-node"), timeout)
         self.clock = clock

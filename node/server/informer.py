@@ -17,7 +17,7 @@ from podstrat.kubeclient.errors import Expired, Unavailable
 from podstrat.node.model import Object
 from podstrat.node.runtime.backoff import Backoff
 from podstrat.node.runtime.clock import Clock
-from podstrat.node.server.client import Api
+from podstrat.node.server.client import ApiClient
 
 PAGE = 500
 """Objects in one page of a list, as client-go's reflectors ask for."""
@@ -97,7 +97,9 @@ def _taken(cache: dict[str, Object], kind: str, object: Object) -> Change | None
 class Collection:
     """A resource on the API server, optionally restricted by a field selector."""
 
-    def __init__(self, api: Api, path: str, selector: str = "", kept: Callable[[Object], Object] = lambda object: object) -> None:
+    def __init__(
+        self, api: ApiClient, path: str, selector: str = "", kept: Callable[[Object], Object] = lambda object: object
+    ) -> None:
         self.api = api
         self.path = path
         self.selector = selector

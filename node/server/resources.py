@@ -5,20 +5,20 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from podstrat.node.model import Object
-from podstrat.node.server.client import Api
+from podstrat.node.server.client import ApiClient
 from podstrat.node.server.informer import Collection
 from podstrat.node.state import failures
 
 
-def pods(api: Api, node: str) -> Collection:
+def pods(api: ApiClient, node: str) -> Collection:
     return Collection(api, "/api/v1/pods", f"spec.nodeName={node}", trim_pod)
 
 
-def claims(api: Api) -> Collection:
+def claims(api: ApiClient) -> Collection:
     return Collection(api, "/apis/resource.k8s.io/v1/resourceclaims", kept=_trim_claim)
 
 
-def prepare_failures(api: Api) -> Collection:
+def prepare_failures(api: ApiClient) -> Collection:
     """Events of kubelets about claims that could not be prepared."""
     return Collection(api, "/api/v1/events", f"reason={failures.EVENT},involvedObject.kind=Pod", _trim_event)
 

@@ -37,7 +37,7 @@ from podstrat.node.runtime.deadlines import NEVER
 from podstrat.node.server import isolation, resources
 from podstrat.node.state.published import FIELD
 from podstrat.node.status import patch
-from podstrat.node.status.patch import Refused, Without
+from podstrat.node.status.patch import RefusedEntry, Without
 
 GONE = "gone"
 DROPPING_PODS = 3
@@ -80,7 +80,7 @@ class Cache(Protocol):
     def gone(self, uid: str) -> None: ...
 
 
-class Metrics(Protocol):
+class Counters(Protocol):
     """Counters of the writer."""
 
     writes: Counter[str]
@@ -98,10 +98,10 @@ class _Pod:
     parts: dict[str, float] = field(default_factory=dict)
     """Parts that the server dropped, and until when they are excluded."""
     drops: int = 0
-    refused: frozenset[Refused] = frozenset()
+    refused: frozenset[RefusedEntry] = frozenset()
 
 
-class Writer:
+class StatusWriter:
     def __init__(
         self,
         server: Server,
@@ -111,7 +111,7 @@ class Writer:
         random: Random,
         *,
         settings: Settings | None = None,
-        metrics: Metrics,
+        metrics: Counters,
         note: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.settings = settings or Settings()
@@ -346,7 +346,7 @@ class Writer:
         self._note(f"pod {self._name(uid)}: {answer.summary}")
         return False
 
-    async def _is_refused(self, uid: str, without: frozenset[Refused]) -> bool:
+    async def _is_refused(self, uid: str, without: frozenset[RefusedEntry]) -> bool:
         plan = self.compose(uid, Without(refused=without))
         if plan is None or not plan.patch:
             return False

@@ -17,7 +17,7 @@ from podstrat.kubeclient import errors, kubeconfig
 from podstrat.node.drivers.protocols import calls, streams
 from podstrat.node.model import HEALTHY, UNHEALTHY, UNKNOWN, Reading
 from podstrat.node.runtime.clock import BootClock, Clock
-from podstrat.node.server.client import Api
+from podstrat.node.server.client import ApiClient
 from podstrat.node.simulator import cdi, slices
 from podstrat.node.simulator.driver import DevicePlugin, DraDriver, Failure, Simulated
 from podstrat.node.simulator.options import LANGUAGE, arguments
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
 async def _run(args: argparse.Namespace, script: TextIO) -> None:
     clock = BootClock()
-    api = Api(kubeconfig.load(args.kubeconfig, args.context, in_cluster_first=True), clock) if _has_server(args) else None
+    api = ApiClient(kubeconfig.load(args.kubeconfig, args.context, in_cluster_first=True), clock) if _has_server(args) else None
     simulation = Simulation(args, clock, api)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, simulation.stopped.set)
@@ -75,7 +75,7 @@ def _can_be_polled(script: TextIO) -> bool:
 
 
 class Simulation:
-    def __init__(self, args: argparse.Namespace, clock: Clock, api: Api | None = None) -> None:
+    def __init__(self, args: argparse.Namespace, clock: Clock, api: ApiClient | None = None) -> None:
         self.args = args
         self.clock = clock
         self.stopped = asyncio.Event()
@@ -236,7 +236,7 @@ class Simulation:
                 for task in keeping:
                     task.cancel()
 
-    def _publisher(self, api: Api) -> slices.Publisher:
+    def _publisher(self, api: ApiClient) -> slices.Publisher:
         args = self.args
         return slices.Publisher(api, args.node or args.pool, args.driver, args.pool, self._dra_devices, self.clock)
 

@@ -20,11 +20,11 @@ from urllib.parse import quote
 from podstrat.node.drivers import discovery
 from podstrat.node.drivers.generated import deviceplugin_pb2, dra_pb2, registration_pb2
 from podstrat.node.drivers.protocols import calls, registration, serving, streams, wire
-from podstrat.node.drivers.protocols.serving import Refused
+from podstrat.node.drivers.protocols.serving import CallRefused
 from podstrat.node.drivers.protocols.streams import Stream
 from podstrat.node.model import HEALTHY, Reading
 from podstrat.node.runtime.clock import BootClock, Clock
-from podstrat.node.server.client import Api
+from podstrat.node.server.client import ApiClient
 from podstrat.node.simulator import cdi
 
 REGISTRY = "plugins_registry"
@@ -106,7 +106,7 @@ class Simulated(ABC):
         """Every call with its request, in order; by the call's last name."""
         self.notified: list[str | None] = []
         """Registration notifications: None, or the error."""
-        self.trouble: dict[str, Refused | str] = {}
+        self.trouble: dict[str, CallRefused | str] = {}
         """Calls that fail with an error, or that hang if the value is a text, by method name."""
         self._servers: list[serving.Server] = []
         self._asked = asyncio.Event()
@@ -175,7 +175,7 @@ class Simulated(ABC):
         self._asked.set()
         self._asked = asyncio.Event()
         trouble = self.trouble.get(call)
-        if isinstance(trouble, Refused):
+        if isinstance(trouble, CallRefused):
             raise trouble
         if trouble is not None:
             await asyncio.Event().wait()
@@ -207,7 +207,7 @@ class DraDriver(Simulated):
         prepares: Iterable[str] = ("v1",),
         health: Iterable[Stream] = (streams.V1,),
         announced: Iterable[str] | None = None,
-        api: Api | None = None,
+        api: ApiClient | None = None,
         specs: cdi.Folder | None = None,
     ) -> None:
         """`api`: where to read claims from, as real drivers do. `specs`: where to write CDI specs of prepared claims."""

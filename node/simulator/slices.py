@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from podstrat.kubeclient.errors import Unavailable
 from podstrat.node.runtime.clock import Clock
-from podstrat.node.server.client import Api
+from podstrat.node.server.client import ApiClient
 
 PATH = "/apis/resource.k8s.io/v1/resourceslices"
 MOST = 128
@@ -22,7 +22,9 @@ PERIOD = 2.0
 
 
 class Publisher:
-    def __init__(self, api: Api, node: str, driver: str, pool: str, devices: Callable[[], Iterable[str]], clock: Clock) -> None:
+    def __init__(
+        self, api: ApiClient, node: str, driver: str, pool: str, devices: Callable[[], Iterable[str]], clock: Clock
+    ) -> None:
         self.api, self.node, self.driver, self.pool, self.clock = api, node, driver, pool, clock
         self._devices = devices
         self._owner: list[dict[str, Any]] = []

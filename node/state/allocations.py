@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-Given = dict[str, dict[str, tuple[str, ...]]]
+DevicesByContainer = dict[str, dict[str, tuple[str, ...]]]
 """By container and resource: the IDs."""
 
 
@@ -15,12 +15,12 @@ class Shortage(Exception):
 
 class Allocations:
     def __init__(self) -> None:
-        self._pods: dict[str, Given] = {}
+        self._pods: dict[str, DevicesByContainer] = {}
         self._owners: dict[tuple[str, str], str] = {}
         """Resource and ID, and the UID of the pod."""
         self.changes = 0
 
-    def of(self, uid: str) -> Given:
+    def of(self, uid: str) -> DevicesByContainer:
         return self._pods.get(uid, {})
 
     def uids(self) -> set[str]:
@@ -81,7 +81,7 @@ class Allocations:
         self.changes += 1
 
 
-def merged(containers: Mapping[str, Mapping[str, Iterable[str]]]) -> Given:
+def merged(containers: Mapping[str, Mapping[str, Iterable[str]]]) -> DevicesByContainer:
     """A private copy, with each ID once."""
     return {
         container: {resource: tuple(dict.fromkeys(ids)) for resource, ids in by_resource.items()}

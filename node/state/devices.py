@@ -9,7 +9,7 @@ from podstrat.node.model import Device, Object
 from podstrat.strategy.rules.health import CLAIM
 
 
-class Held(NamedTuple):
+class HeldDevice(NamedTuple):
     device: Device
     cdi: str = ""
     """The first CDI ID that the driver returned for it, as far as known."""
@@ -23,7 +23,7 @@ class Holding(NamedTuple):
     container: str
     """Empty: the pod itself, with what none of its containers refers to."""
     name: str
-    devices: tuple[Held, ...]
+    devices: tuple[HeldDevice, ...]
 
 
 Claims = Callable[[str], Object | None]
@@ -93,7 +93,7 @@ def _of_plugins(container: str, resources: Object, ids_by_resource: Mapping[str,
     requests = resources.get("requests") or {}
     for resource, ids in ids_by_resource.items():
         if resource in requests:
-            yield Holding(container, resource, tuple(Held(Device(resource, "", each)) for each in sorted(set(ids))))
+            yield Holding(container, resource, tuple(HeldDevice(Device(resource, "", each)) for each in sorted(set(ids))))
 
 
 def _of_extended(container: str, resources: Object, pod: Object, claims: Claims) -> Iterator[Holding]:
@@ -106,7 +106,7 @@ def _of_extended(container: str, resources: Object, pod: Object, claims: Claims)
             yield Holding(container, f"{CLAIM}{name}/{request}", _devices(claims(name), request))
 
 
-def _devices(claim: Object | None, request: str) -> tuple[Held, ...]:
+def _devices(claim: Object | None, request: str) -> tuple[HeldDevice, ...]:
     """The claim's devices, or those of one request. A sub-request is its request's, on either side."""
     results = ((((claim or {}).get("status") or {}).get("allocation") or {}).get("devices") or {}).get("results") or ()
     name = _base(request)
@@ -115,7 +115,7 @@ def _devices(claim: Object | None, request: str) -> tuple[Held, ...]:
         for result in results
         if not name or _base(result["request"]) == name
     }
-    return tuple(Held(device) for device in sorted(devices))
+    return tuple(HeldDevice(device) for device in sorted(devices))
 
 
 def _base(request: str) -> str:

@@ -17,6 +17,7 @@ from podstrat.node.model import (
     NOT_KNOWN,
     Closed,
     Device,
+    DeviceHealth,
     Event,
     Note,
     Reading,
@@ -25,7 +26,6 @@ from podstrat.node.model import (
     Session,
     Silent,
     Unregistered,
-    Verdict,
 )
 from podstrat.node.runtime.deadlines import NEVER, Deadlines
 from podstrat.node.state import sanitize
@@ -88,7 +88,7 @@ class Health:
         """Tracked devices, over all endpoints."""
         return sum(len(endpoint.table) for driver in self._drivers.values() for endpoint in _all_endpoints(driver))
 
-    def look(self, device: Device, now: float) -> Verdict:
+    def look(self, device: Device, now: float) -> DeviceHealth:
         """The health of a device. Expired values read Unknown, also before `expire` is called."""
         driver = self._drivers.get(device.driver)
         if driver is None or driver.holder is None or driver.deadline <= now:
@@ -133,7 +133,7 @@ class Health:
         entry = self._drivers.get(driver)
         return entry is not None and entry.holder is not None
 
-    def all(self, now: float) -> Iterator[tuple[Device, Verdict]]:
+    def all(self, now: float) -> Iterator[tuple[Device, DeviceHealth]]:
         """Every device with a valid reading, and its health."""
         for driver in self._drivers.values():
             if driver.holder is not None and driver.deadline > now:
@@ -191,7 +191,7 @@ class Health:
             if driver.holder is None:
                 driver.holder, driver.lost = Endpoint("", 0, False), now
             device = Device(row.driver, row.pool, row.name)
-            verdict = Verdict(row.health, row.message)
+            verdict = DeviceHealth(row.health, row.message)
             deadline = row.received + lifetime
             entry = Entry(device, driver.holder, verdict, row.message or "", lifetime, deadline, remembered=True)
             driver.holder.table[device] = entry
@@ -271,7 +271,7 @@ class Health:
                 continue
             if reading.health != entry.verdict.health or reading.message != entry.raw:
                 before, entry.raw = entry.verdict, reading.message
-                entry.verdict = Verdict(reading.health, sanitize.message(reading.message))
+                entry.verdict = DeviceHealth(reading.health, sanitize.message(reading.message))
                 if entry.verdict != before:
                     changed.add(entry.device)
             if entry.remembered:
@@ -299,7 +299,7 @@ class Health:
             elif len(endpoint.table) >= self.settings.devices:
                 over += 1
             else:
-                verdict = Verdict(reading.health, sanitize.message(reading.message))
+                verdict = DeviceHealth(reading.health, sanitize.message(reading.message))
                 lifetime = self._lifetime(driver, reading)
                 entry = Entry(device, endpoint, verdict, reading.message, lifetime, now + lifetime)
                 endpoint.table[device] = entry

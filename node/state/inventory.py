@@ -27,13 +27,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from podstrat.node.model import HEALTHY, NOT_KNOWN, TERMINAL, UNHEALTHY, UNKNOWN, Device, Object, PodDevices, Verdict
+from podstrat.node.model import HEALTHY, NOT_KNOWN, TERMINAL, UNHEALTHY, UNKNOWN, Device, DeviceHealth, Object, PodDevices
 from podstrat.node.state import allocations, devices, published
-from podstrat.node.state.allocations import Given
-from podstrat.node.state.devices import Held, Holding
+from podstrat.node.state.allocations import DevicesByContainer
+from podstrat.node.state.devices import HeldDevice, Holding
 from podstrat.strategy.rules.health import CLAIM
 
-Look = Callable[[Device, float], Verdict]
+Look = Callable[[Device, float], DeviceHealth]
 Name = tuple[str, str]
 """Namespace and name."""
 
@@ -59,7 +59,7 @@ class Share(NamedTuple):
 
     pod: Object
     holdings: tuple[Holding, ...]
-    verdicts: dict[Device, Verdict]
+    verdicts: dict[Device, DeviceHealth]
     pending: frozenset[Device] = frozenset()
     """Devices whose health is not known yet after a restart: what was written before stays."""
 
@@ -69,7 +69,7 @@ class _Tombstone:
     ended: float
     companions: dict[Device, set[str]]
     """Pods that shared the device when the pod ended."""
-    shown: dict[Device, Verdict]
+    shown: dict[Device, DeviceHealth]
     """The last health that was shown."""
     closed: set[Device] = field(default_factory=set)
     """Devices whose later reports are not shown."""
@@ -105,7 +105,7 @@ class Inventory:
         self._claims: dict[Name, Object] = {}
         self._users: dict[Name, set[str]] = {}
         self._prepared: dict[str, dict[Device, str]] = {}
-        self._plugins: dict[str, Given] = {}
+        self._plugins: dict[str, DevicesByContainer] = {}
         self._holdings: dict[str, tuple[Holding, ...]] = {}
         self._holders: dict[Device, set[str]] = {}
         self._tombs: dict[str, _Tombstone] = {}
@@ -183,7 +183,7 @@ class Inventory:
                 verdicts[device] = previous.get(device, NOT_KNOWN if verdicts[device].health == HEALTHY else verdicts[device])
         return Share(pod, holdings, verdicts)
 
-    def _beside(self, pod: Object, holdings: tuple[Holding, ...], verdicts: dict[Device, Verdict], now: float) -> Share:
+    def _beside(self, pod: Object, holdings: tuple[Holding, ...], verdicts: dict[Device, DeviceHealth], now: float) -> Share:
         """Beside a kubelet: three things are kept apart, what drivers said to us, what the kubelet shows, what is not known.
 
         never heard from the driver          the kubelet's word, if there is one
@@ -396,7 +396,7 @@ class Inventory:
         tomb.shown[device] = verdict
         return True
 
-    def _heard(self, device: Device, now: float) -> Verdict | None:
+    def _heard(self, device: Device, now: float) -> DeviceHealth | None:
         verdict = self._look(device, now)
         return None if verdict == NOT_KNOWN else verdict
 
@@ -410,14 +410,14 @@ class Inventory:
             self._users.setdefault(name, set()).add(uid)
 
 
-def _with_cdi(devices: tuple[Held, ...], cdi: Mapping[Device, str], first_shown: bool) -> tuple[Held, ...]:
+def _with_cdi(devices: tuple[HeldDevice, ...], cdi: Mapping[Device, str], first_shown: bool) -> tuple[HeldDevice, ...]:
     """`first_shown`: of several devices with one ID, in the driver's order, only the first is shown."""
     first: dict[str, Device] = {}
     for device, name in cdi.items():
         if any(each.device == device for each in devices):
             first.setdefault(name, device)
     return tuple(
-        Held(each.device, name, first_shown and bool(name) and first[name] != each.device)
+        HeldDevice(each.device, name, first_shown and bool(name) and first[name] != each.device)
         for each in devices
         for name in [cdi.get(each.device, "")]
     )
@@ -434,11 +434,11 @@ def _devices(holdings: Iterable[Holding]) -> set[Device]:
     return {each.device for holding in holdings for each in holding.devices}
 
 
-def _flat(containers: Given) -> set[tuple[str, str]]:
+def _flat(containers: DevicesByContainer) -> set[tuple[str, str]]:
     return {(resource, each) for by_resource in containers.values() for resource, ids in by_resource.items() for each in ids}
 
 
-def _without(containers: Given, devices: set[tuple[str, str]]) -> Given:
+def _without(containers: DevicesByContainer, devices: set[tuple[str, str]]) -> DevicesByContainer:
     return {
         container: {
             resource: tuple(each for each in ids if (resource, each) not in devices) for resource, ids in by_resource.items()

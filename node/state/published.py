@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from podstrat.node.model import Device, Object, Verdict
+from podstrat.node.model import Device, DeviceHealth, Object
 from podstrat.node.state.devices import Holding
 
 FIELD = "allocatedResourcesStatus"
@@ -24,11 +24,11 @@ def rows(pod: Object) -> frozenset[tuple[str, str, str, str]]:
     )
 
 
-def verdicts(pod: Object, holdings: Iterable[Holding]) -> dict[Device, Verdict]:
+def verdicts(pod: Object, holdings: Iterable[Holding]) -> dict[Device, DeviceHealth]:
     """By device: found under driver/pool/device, or under its first CDI ID."""
     status = pod.get("status") or {}
     entries = {
-        (each["name"], entry["name"], device["resourceID"]): Verdict(device["health"], device.get("message"))
+        (each["name"], entry["name"], device["resourceID"]): DeviceHealth(device["health"], device.get("message"))
         for key, _ in LISTS
         for each in status.get(key) or ()
         for entry in each.get(FIELD) or ()

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from podstrat.node.model import NOT_KNOWN, Device, Verdict
+from podstrat.node.model import NOT_KNOWN, Device, DeviceHealth
 from podstrat.node.runtime.deadlines import NEVER, Deadlines
 
 
@@ -25,7 +25,7 @@ class Entry:
 
     device: Device
     endpoint: Endpoint
-    verdict: Verdict
+    verdict: DeviceHealth
     raw: str
     """The message as received: an unchanged one is not sanitized again."""
     lifetime: float
@@ -119,5 +119,5 @@ class Succession:
         endpoint.table.clear()
 
 
-def verdict_of(entry: Entry | None) -> Verdict:
+def verdict_of(entry: Entry | None) -> DeviceHealth:
     return NOT_KNOWN if entry is None else entry.verdict

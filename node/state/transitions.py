@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from podstrat.node.model import HEALTHY, NOT_KNOWN, UNHEALTHY, Device, PodEvent, Verdict
+from podstrat.node.model import HEALTHY, NOT_KNOWN, UNHEALTHY, Device, DeviceHealth, PodEvent
 from podstrat.node.runtime.deadlines import NEVER
 from podstrat.node.state import sanitize
 
@@ -19,7 +19,7 @@ NAMED = 8
 
 @dataclass
 class _Pod:
-    verdicts: dict[Device, Verdict] = field(default_factory=dict)
+    verdicts: dict[Device, DeviceHealth] = field(default_factory=dict)
     """The last that was known. Unknown is not: it neither breaks a device nor mends it."""
     worsened: set[Device] = field(default_factory=set)
     recovered: set[Device] = field(default_factory=set)
@@ -34,7 +34,7 @@ class Transitions:
         """Counts changes that belong in the checkpoint."""
         self._pods: dict[str, _Pod] = {}
 
-    def see(self, uid: str, verdicts: Mapping[Device, Verdict], now: float) -> None:
+    def see(self, uid: str, verdicts: Mapping[Device, DeviceHealth], now: float) -> None:
         """The health of the pod's devices now. The first one is not a transition, unless a device is unhealthy."""
         pod = self._pods.setdefault(uid, _Pod())
         for device, verdict in verdicts.items():
@@ -71,7 +71,7 @@ class Transitions:
         """After a restart: a device that was unhealthy before is not reported again, and its recovery is."""
         for uid, driver, pool, name in rows:
             pod = self._pods.setdefault(uid, _Pod())
-            pod.verdicts[Device(driver, pool, name)] = Verdict(UNHEALTHY)
+            pod.verdicts[Device(driver, pool, name)] = DeviceHealth(UNHEALTHY)
 
     def next(self) -> float:
         """When to ask for events."""
@@ -90,7 +90,7 @@ class Transitions:
         return events
 
 
-def _text(what: str, devices: Iterable[Device], verdicts: Mapping[Device, Verdict]) -> str:
+def _text(what: str, devices: Iterable[Device], verdicts: Mapping[Device, DeviceHealth]) -> str:
     ordered = sorted(devices)
     texts = [
         f"{device.id} ({verdicts[device].message})" if device in verdicts and verdicts[device].message else device.id

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from podstrat.node.model import UNHEALTHY, UNKNOWN, Device, Object, Operation, Verdict
+from podstrat.node.model import UNHEALTHY, UNKNOWN, Device, DeviceHealth, Object, Operation
 from podstrat.node.state import sanitize
 from podstrat.node.state.devices import Holding
 from podstrat.node.status.patch import guard
@@ -22,7 +22,7 @@ NAMED = 8
 """Devices that the message names; 8 resource IDs of usual length fit into the 1024 bytes of a message."""
 
 
-def guarded(pod: Object, holdings: Iterable[Holding], verdicts: Mapping[Device, Verdict], now: str) -> list[Operation]:
+def guarded(pod: Object, holdings: Iterable[Holding], verdicts: Mapping[Device, DeviceHealth], now: str) -> list[Operation]:
     """The patch that sets the condition, with its guard; empty: up to date. `now` is an RFC 3339 time."""
     operations = changes(pod, holdings, verdicts, now)
     return [guard(pod), *operations] if operations else []
@@ -31,7 +31,7 @@ def guarded(pod: Object, holdings: Iterable[Holding], verdicts: Mapping[Device, 
 def changes(
     pod: Object,
     holdings: Iterable[Holding],
-    verdicts: Mapping[Device, Verdict],
+    verdicts: Mapping[Device, DeviceHealth],
     now: str,
     pending: Collection[Device] = (),
 ) -> list[Operation]:
@@ -63,7 +63,7 @@ def _stored(pod: Object, kind: str) -> tuple[int | None, Any]:
     return next(((i, each) for i, each in enumerate(conditions) if each["type"] == kind), (None, None))
 
 
-def desired(pod: Object, holdings: Iterable[Holding], verdicts: Mapping[Device, Verdict]) -> dict[str, Any] | None:
+def desired(pod: Object, holdings: Iterable[Holding], verdicts: Mapping[Device, DeviceHealth]) -> dict[str, Any] | None:
     """The condition without its time; None: the pod has no devices, and the condition is not a readiness gate."""
     devices = sorted({each.device for holding in holdings for each in holding.devices})
     if not devices and not _is_gate(pod):
@@ -98,7 +98,7 @@ def _is_gate(pod: Object) -> bool:
     return any(gate["conditionType"] == TYPE for gate in pod["spec"].get("readinessGates") or ())
 
 
-def _listed(devices: list[Device], verdicts: Mapping[Device, Verdict]) -> str:
+def _listed(devices: list[Device], verdicts: Mapping[Device, DeviceHealth]) -> str:
     texts = [f"{device.id}: {text}" if (text := verdicts[device].message) else device.id for device in devices[:NAMED]]
     if len(devices) > NAMED:
         texts.append(f"and {len(devices) - NAMED} more")

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from podstrat.node.model import HEALTHY, UNHEALTHY, UNKNOWN, Device, Object, Operation, Verdict
+from podstrat.node.model import HEALTHY, UNHEALTHY, UNKNOWN, Device, DeviceHealth, Object, Operation
 from podstrat.node.state import sanitize
-from podstrat.node.state.devices import Held, Holding
+from podstrat.node.state.devices import HeldDevice, Holding
 from podstrat.node.state.published import FIELD, LISTS
 from podstrat.strategy.resources import is_sidecar
 
@@ -46,7 +46,7 @@ class Settings:
     """Bytes of health in one pod. The server takes 1.5 MB for the whole pod."""
 
 
-class Refused(NamedTuple):
+class RefusedEntry(NamedTuple):
     """A health entry that the server refuses. It is excluded for as long as its content is the same."""
 
     container: str
@@ -62,13 +62,15 @@ class Without:
 
     parts: frozenset[str] = frozenset()
     """HEALTH, MESSAGES, GENERATION, CONDITIONS."""
-    refused: frozenset[Refused] = frozenset()
+    refused: frozenset[RefusedEntry] = frozenset()
 
 
 EVERYTHING = Without()
 
 
-def guarded(pod: Object, holdings: Iterable[Holding], verdicts: Mapping[Device, Verdict], settings: Settings) -> list[Operation]:
+def guarded(
+    pod: Object, holdings: Iterable[Holding], verdicts: Mapping[Device, DeviceHealth], settings: Settings
+) -> list[Operation]:
     """The patch for the health of the pod's devices and its generation, with its guard; empty: up to date."""
     operations = changes(pod, holdings, verdicts, settings)
     return [guard(pod), *operations] if operations else []
@@ -77,7 +79,7 @@ def guarded(pod: Object, holdings: Iterable[Holding], verdicts: Mapping[Device, 
 def changes(
     pod: Object,
     holdings: Iterable[Holding],
-    verdicts: Mapping[Device, Verdict],
+    verdicts: Mapping[Device, DeviceHealth],
     settings: Settings,
     without: Without = EVERYTHING,
 ) -> list[Operation]:
@@ -131,7 +133,7 @@ def _without_messages(entries: list[Entry]) -> list[Entry]:
     ]
 
 
-def refused_by(causes: Iterable[str], operations: Iterable[Operation], pod: Object) -> set[Refused]:
+def refused_by(causes: Iterable[str], operations: Iterable[Operation], pod: Object) -> set[RefusedEntry]:
     """The entries behind the causes of a 422, by their field paths: `status.containerStatuses[0].allocated…[1]…`."""
     added = {operation["path"]: operation["value"] for operation in operations if operation["op"] == "add"}
     refused = set()
@@ -145,33 +147,33 @@ def refused_by(causes: Iterable[str], operations: Iterable[Operation], pod: Obje
         devices = entry["resources"]
         if match[4] is not None and int(match[4]) < len(devices) and len(devices) > 1:
             device = devices[int(match[4])]
-            refused.add(Refused(container, entry["name"], device["resourceID"], _content(device)))
+            refused.add(RefusedEntry(container, entry["name"], device["resourceID"], _content(device)))
         else:
-            refused.add(Refused(container, entry["name"], "", _content(entry)))
+            refused.add(RefusedEntry(container, entry["name"], "", _content(entry)))
     return refused
 
 
-def entries_of(operations: Iterable[Operation], pod: Object) -> set[Refused]:
+def entries_of(operations: Iterable[Operation], pod: Object) -> set[RefusedEntry]:
     """Every entry of the patch, for a 422 that does not say which one it means."""
     return {
-        Refused(_at(pod, operation["path"].rpartition("/")[0])["name"], entry["name"], "", _content(entry))
+        RefusedEntry(_at(pod, operation["path"].rpartition("/")[0])["name"], entry["name"], "", _content(entry))
         for operation in operations
         if operation["op"] == "add" and operation["path"].endswith(FIELD) and operation["path"] != f"/status/{FIELD}"
         for entry in operation["value"]
     }
 
 
-def _accepted(entries: Mapping[str, list[Entry]], refused: frozenset[Refused]) -> dict[str, list[Entry]]:
+def _accepted(entries: Mapping[str, list[Entry]], refused: frozenset[RefusedEntry]) -> dict[str, list[Entry]]:
     accepted: dict[str, list[Entry]] = {}
     for container, mine in entries.items():
         accepted[container] = []
         for entry in mine:
-            if Refused(container, entry["name"], "", _content(entry)) in refused:
+            if RefusedEntry(container, entry["name"], "", _content(entry)) in refused:
                 continue
             devices = [
                 each
                 for each in entry["resources"]
-                if Refused(container, entry["name"], each["resourceID"], _content(each)) not in refused
+                if RefusedEntry(container, entry["name"], each["resourceID"], _content(each)) not in refused
             ]
             if devices:
                 accepted[container].append({**entry, "resources": devices})
@@ -187,9 +189,9 @@ def guard(pod: Object) -> Operation:
     return {"op": "test", "path": "/metadata/uid", "value": pod["metadata"]["uid"]}
 
 
-def entries(holdings: Iterable[Holding], verdicts: Mapping[Device, Verdict], settings: Settings) -> dict[str, list[Entry]]:
+def entries(holdings: Iterable[Holding], verdicts: Mapping[Device, DeviceHealth], settings: Settings) -> dict[str, list[Entry]]:
     """The entries of each container, and under the empty name those of the pod itself: by name, and in them by resourceID."""
-    verdicts_by_name: dict[str, dict[str, dict[str, Verdict]]] = {}
+    verdicts_by_name: dict[str, dict[str, dict[str, DeviceHealth]]] = {}
     for holding in holdings:
         devices = verdicts_by_name.setdefault(holding.container, {}).setdefault(holding.name, {})
         for each in holding.devices:
@@ -204,7 +206,7 @@ def entries(holdings: Iterable[Holding], verdicts: Mapping[Device, Verdict], set
     }
 
 
-def resource_id(holding: Held, settings: Settings) -> str:
+def resource_id(holding: HeldDevice, settings: Settings) -> str:
     return holding.cdi if settings.cdi and holding.cdi else holding.device.id
 
 
@@ -267,7 +269,7 @@ class _Limit:
     """Of one entry."""
 
 
-def _limit(containers: Mapping[str, Mapping[str, Mapping[str, Verdict]]], settings: Settings) -> _Limit:
+def _limit(containers: Mapping[str, Mapping[str, Mapping[str, DeviceHealth]]], settings: Settings) -> _Limit:
     """Size guard: messages are shortened first, then healthy devices are omitted."""
     verdicts = [
         (len(name), verdict) for names in containers.values() for devices in names.values() for name, verdict in devices.items()
@@ -281,14 +283,14 @@ def _limit(containers: Mapping[str, Mapping[str, Mapping[str, Verdict]]], settin
     return _Limit(0, max(1, settings.largest * len(verdicts) // bare // max(1, sum(map(len, containers.values())))))
 
 
-def _resources(devices: Mapping[str, Verdict], limit: _Limit, settings: Settings) -> list[Entry]:
+def _resources(devices: Mapping[str, DeviceHealth], limit: _Limit, settings: Settings) -> list[Entry]:
     names: Iterable[str] = devices
     if len(devices) > limit.devices:
         names = sorted(devices, key=lambda name: (_WORST[devices[name].health], name))[: limit.devices]
     return [_resource(name, devices[name], limit, settings) for name in sorted(names)]
 
 
-def _resource(name: str, verdict: Verdict, limit: _Limit, settings: Settings) -> Entry:
+def _resource(name: str, verdict: DeviceHealth, limit: _Limit, settings: Settings) -> Entry:
     resource = {"resourceID": name, "health": verdict.health}
     if verdict.message and settings.messages and limit.message:
         resource["message"] = sanitize.cut(verdict.message, limit.message)

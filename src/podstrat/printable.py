@@ -1,8 +1,8 @@
 """What of an input may reach a terminal or a CI log: no control, bidi or line-separator character, and no workflow command.
 
 A manifest can hold terminal escapes, bidi overrides and lines like `::error::`, which GitHub Actions executes. Every command
-writes through a Guard (see cli.main), so that no command can leave it out. Formats with escapes of their own use them (`dumps`,
-`in_json`), so that their readers get the data unchanged; texts for people go through `plain`.
+writes through a PrintableStream (see cli.main), so that no command can leave it out. Formats with escapes of their own use them
+(`dumps`, `in_json`), so that their readers get the data unchanged; texts for people go through `plain`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def in_xml(text: str) -> str:
     return re.sub(OLD_COMMAND, "#&#35;", re.sub(_COMMAND, r"\1&#58;", text))
 
 
-class Guard:
+class PrintableStream:
     """A text stream that lets nothing unsafe pass. `styles` lets colours pass: for writers that use `plain` on every input."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -115,9 +115,9 @@ class Guard:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Standard output and standard error behind a Guard."""
+    """Standard output and standard error behind a PrintableStream."""
     streams = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (cast("TextIO", Guard(stream)) if stream is not None else stream for stream in streams)
+    sys.stdout, sys.stderr = (cast("TextIO", PrintableStream(stream)) if stream is not None else stream for stream in streams)
     try:
         yield
     finally:
@@ -126,10 +126,10 @@ def guarded() -> Iterator[None]:
 
 def allow(stream: TextIO, *, styles: bool = False, commands: bool = False) -> None:
     """Lets colours or workflow commands pass: for a writer that makes its inputs harmless itself."""
-    if isinstance(stream, Guard):
+    if isinstance(stream, PrintableStream):
         stream.styles, stream.commands = styles, commands
 
 
 def unguarded(stream: TextIO) -> TextIO:
     """The stream itself: for cursor movements, which no input is part of."""
-    return stream.stream if isinstance(stream, Guard) else stream
+    return stream.stream if isinstance(stream, PrintableStream) else stream

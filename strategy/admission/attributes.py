@@ -15,7 +15,7 @@ from podstrat.strategy.field import Place
 from podstrat.strategy.request import Effect, Request, User
 
 if TYPE_CHECKING:
-    from podstrat.strategy.verbs.reviewers import Asked, Draft
+    from podstrat.strategy.verbs.reviewers import Draft, Proposal
 
 Object = dict[str, Any]
 
@@ -31,7 +31,7 @@ class Attributes:
         "plugin", "report", "resource", "round", "subresource", "warnings", "world",
     )  # fmt: skip
 
-    asked: Asked
+    asked: Proposal
     old: Object | None
     """What is stored; None for a create."""
     operation: str
@@ -63,7 +63,7 @@ class Attributes:
         self.plugin = ""
         """The plugin that runs."""
 
-    def begin(self, asked: Asked) -> None:
+    def begin(self, asked: Proposal) -> None:
         """Enters a phase."""
         self.asked = asked
         self.old = asked.old

@@ -16,7 +16,7 @@ from podstrat.strategy.admission.settings import Admission, Settings
 from podstrat.strategy.admission.world import Lookup, Unknown, World
 from podstrat.strategy.context import Context
 from podstrat.strategy.request import Answer, Effect, Request
-from podstrat.strategy.verbs.reviewers import Asked
+from podstrat.strategy.verbs.reviewers import Proposal
 
 FUNCTIONS: Final = {MUTATING: "mutate", VALIDATING: "validate"}
 PLANS: Final = 4096
@@ -119,7 +119,7 @@ class Chain:
         self.effects: list[Effect] = []
         """What happens to other objects, unless the request is a dry run."""
 
-    def change(self, asked: Asked) -> Sequence[str]:
+    def change(self, asked: Proposal) -> Sequence[str]:
         """The mutating phase; once more if a policy or webhook changed the object.
 
         Upstream: reinvoker.Admit
@@ -133,7 +133,7 @@ class Chain:
                 break
         return attributes.warnings
 
-    def confirm(self, asked: Asked) -> Sequence[str]:
+    def confirm(self, asked: Proposal) -> Sequence[str]:
         """The validating phase.
 
         Upstream: chainAdmissionHandler.Validate
@@ -150,7 +150,7 @@ class Chain:
             return answer
         return answer._replace(effects=(*self.effects, *answer.effects))
 
-    def _of(self, asked: Asked) -> Attributes:
+    def _of(self, asked: Proposal) -> Attributes:
         """The attributes of a write in its next phase."""
         attributes, of = self._attributes, self._plugins
         if attributes is None:

@@ -204,7 +204,7 @@ def _take(spec: Pod, start: int, allocated: Allocation, name: str) -> list[Field
                 allocated.take_address(family, address)
             else:
                 texts.append(allocated.next_address(family))
-        except allocation.Refused as error:
+        except allocation.NotAllocated as error:
             fault = f"failed to allocate IP {address}: {error}"
             return [field.invalid("spec.clusterIPs", addresses, fault, first_place(i))]
         except allocation.Full as error:
@@ -255,7 +255,7 @@ def _asked(ports: list[Pod], number: int) -> int:
 def _taken_port(allocated: Allocation, port: int, i: int) -> FieldError | None:
     try:
         allocated.take_port(port)
-    except allocation.Refused as error:
+    except allocation.NotAllocated as error:
         return field.invalid(f"spec.ports[{i}].nodePort", port, str(error))
     return None
 
@@ -297,7 +297,7 @@ def _health_check(spec: Pod, allocated: Allocation) -> list[FieldError]:
             allocated.take_port(port)
         else:
             spec["healthCheckNodePort"] = allocated.next_port()
-    except allocation.Refused as error:
+    except allocation.NotAllocated as error:
         raise errors.InternalError(f"failed to allocate requested HealthCheck NodePort {port}: {error}") from None
     except allocation.Full as error:
         raise errors.InternalError(f"failed to allocate a HealthCheck NodePort 0: {error}") from None

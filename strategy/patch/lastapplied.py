@@ -11,14 +11,14 @@ from podstrat.strategy.patch import compare, fieldset, typed
 
 if TYPE_CHECKING:
     from podstrat.strategy.patch.fieldset import Tree
-    from podstrat.strategy.patch.managed import Kind
+    from podstrat.strategy.patch.managed import ManagedKind
 
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 KUBECTL = "kubectl"
 ANNOTATIONS_LIMIT = 256 * 1024  # upstream: TotalAnnotationSizeLimitB
 
 
-def owned(live: Pod, what: Kind) -> Tree | None:
+def owned(live: Pod, what: ManagedKind) -> Tree | None:
     """The fields that the annotation names and that are still as it says: about them kubectl has no conflicts. None without one.
 
     Upstream: lastAppliedManager.allowedConflictsFromLastApplied

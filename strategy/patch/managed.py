@@ -59,7 +59,7 @@ POD_RESET: Mapping[str, Tree] = {
 """What a write to the pod itself or to its status cannot change, and so does not own. Other subresources own all they send."""
 
 
-class Kind(NamedTuple):
+class ManagedKind(NamedTuple):
     """The kind of the objects: what it is called, and what its writers do not own."""
 
     types: Types
@@ -78,13 +78,13 @@ class Kind(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def of(kind: strategy_kinds.Kind, types: Types) -> Kind:
+def of(kind: strategy_kinds.Kind, types: Types) -> ManagedKind:
     """A kind of the engine's table in one release."""
     reset = {subresource: fieldset.of_paths(*paths) for subresource, paths in kind.strategy.reset.items()}
-    return Kind(types, kind.kind, kind.api_version, kind.type_name, reset, kind.merge_types)
+    return ManagedKind(types, kind.kind, kind.api_version, kind.type_name, reset, kind.merge_types)
 
 
-class Writer(NamedTuple):
+class WriteOrigin(NamedTuple):
     """Who writes, where, and when."""
 
     manager: str
@@ -132,12 +132,12 @@ class Undecodable(ValueError):
     """Entries that cannot be read; the text is the server's."""
 
 
-def writer(field_manager: str, user_agent: str, subresource: str, now: datetime) -> Writer:
+def writer(field_manager: str, user_agent: str, subresource: str, now: datetime) -> WriteOrigin:
     """Who writes: the query's fieldManager, or what the client calls itself up to the first slash.
 
     Upstream: managerOrUserAgent, prefixFromUserAgent
     """
-    return Writer(field_manager or _client(user_agent), subresource, times.format(now))
+    return WriteOrigin(field_manager or _client(user_agent), subresource, times.format(now))
 
 
 @lru_cache(maxsize=256)
@@ -154,7 +154,7 @@ def _client(user_agent: str) -> str:
 # ---- entries ---------------------------------------------------------------------------------------
 
 
-def decode(entries: Any, what: Kind, *, trusted: bool = False) -> Managers:
+def decode(entries: Any, what: ManagedKind, *, trusted: bool = False) -> Managers:
     """The managers of an object. ``trusted`` are entries that ``encode`` has made: their fields are not looked at.
 
     Upstream: DecodeManagedFields
@@ -219,7 +219,7 @@ def _seconds(time: str | None) -> int:
 # ---- ordinary writes -------------------------------------------------------------------------------
 
 
-def updated(live: Pod | None, new: Pod, by: Writer, what: Kind) -> list[Pod] | None:
+def updated(live: Pod | None, new: Pod, by: WriteOrigin, what: ManagedKind) -> list[Pod] | None:
     """The entries after an ordinary write: the writer owns what it has changed, removed fields lose their owners.
 
     ``live`` is None on create. ``new`` is the object as it was read and defaulted. None means no entries.
@@ -243,7 +243,7 @@ def updated(live: Pod | None, new: Pod, by: Writer, what: Kind) -> list[Pod] | N
     return encode(_capped(managers, what.api_version), what.api_version)
 
 
-def _told(live: Pod | None, new: Pod, subresource: str, what: Kind) -> Managers:
+def _told(live: Pod | None, new: Pod, subresource: str, what: ManagedKind) -> Managers:
     """The managers of the request where it may say, else those of the stored object.
 
     Upstream: decodeLiveOrNew
@@ -264,7 +264,7 @@ def _told(live: Pod | None, new: Pod, subresource: str, what: Kind) -> Managers:
         return {}
 
 
-def update(managers: Managers, live: Pod | None, new: Pod, by: Writer, what: Kind) -> Managers:
+def update(managers: Managers, live: Pod | None, new: Pod, by: WriteOrigin, what: ManagedKind) -> Managers:
     """The managers after an ordinary write.
 
     Upstream: Updater.Update, managedFieldsUpdater.Update

@@ -14,7 +14,7 @@ from podstrat.strategy.decoding import codec, scheme
 from podstrat.strategy.decoding.walk import described
 from podstrat.strategy.formats import go
 from podstrat.strategy.patch import combine, compare, fieldset, lastapplied, managed, typed, unstructured
-from podstrat.strategy.patch.managed import APPLY, Entry, Id, Kind, Managers, Undecodable, Writer
+from podstrat.strategy.patch.managed import APPLY, Entry, Id, ManagedKind, Managers, Undecodable, WriteOrigin
 
 if TYPE_CHECKING:
     from podstrat.strategy.api.types import Types
@@ -51,10 +51,10 @@ class _Conflicts(Exception):
 
     def __init__(self, conflicts: dict[Id, Tree]) -> None:
         super().__init__()
-        self.found = conflicts
+        self.conflicts = conflicts
 
 
-def apply(live: Pod | None, body: Any, by: Writer, force: bool, what: Kind) -> Applied:
+def apply(live: Pod | None, body: Any, by: WriteOrigin, force: bool, what: ManagedKind) -> Applied:
     """The stored object, or nothing, with ``body`` applied by a manager; ``body`` is the parsed YAML or JSON of the request.
 
     Raises ApplyConflict, unless it is forced, where that would change what others own, and the ApiError of a body that cannot be
@@ -72,14 +72,14 @@ def apply(live: Pod | None, body: Any, by: Writer, force: bool, what: Kind) -> A
     try:
         value, managers = work.run(managers, force)
     except _Conflicts as conflicts:
-        conflicting = work.without_last_applied(conflicts.found) if kubectl else conflicts.found
+        conflicting = work.without_last_applied(conflicts.conflicts) if kubectl else conflicts.conflicts
         if conflicting:
             raise _refused(conflicting) from None
         value, managers = work.run(managers, force=True)
     return Applied(value, managed.encode(managers, what.api_version), applied, kubectl)
 
 
-def read(applied: Applied, stored: Pod | None, decoder: Decoder, what: Kind) -> Decoded:
+def read(applied: Applied, stored: Pod | None, decoder: Decoder, what: ManagedKind) -> Decoded:
     """The merged object, read as the server reads it: a private copy, with the entries in it, not yet defaulted.
 
     Upstream: structuredMergeManager.Apply, lastAppliedUpdater.Apply
@@ -138,7 +138,7 @@ def _body(body: Any, version: Version) -> Pod:
     return body
 
 
-def _right_type(applied: Pod, what: Kind) -> Pod:
+def _right_type(applied: Pod, what: ManagedKind) -> Pod:
     """The object, if it is of the right type: ``/v1`` is another spelling of ``v1``.
 
     Upstream: versionCheckManager.Apply
@@ -191,10 +191,10 @@ def _sends_entries(applied: Pod, types: Types) -> bool:
 class _Work:
     """One apply: the stored object, what is sent, and who sends it."""
 
-    def __init__(self, live: Pod | None, applied: Pod, by: Writer, what: Kind) -> None:
+    def __init__(self, live: Pod | None, applied: Pod, by: WriteOrigin, what: ManagedKind) -> None:
         self.stored = live
         self.live = codec.zero(what.type_name, what.types) if live is None else managed.bare(live)
-        self.sent = applied
+        self.applied = applied
         self.by = by
         self.what = what
         self.node = what.node
@@ -209,10 +209,10 @@ class _Work:
             first = self.by._replace(manager=BEFORE_FIRST)
             managers = managed.update({}, None, self.stored, first, self.what)
         self._check()
-        value = combine.merged(self.live, self.sent, self.node)
+        value = combine.merged(self.live, self.applied, self.node)
         last = managers.get(self.me, Entry({}, None))
         reset = self.what.reset.get(self.by.subresource, {})
-        mine = fieldset.without(typed.named(self.sent, self.node), reset)
+        mine = fieldset.without(typed.named(self.applied, self.node), reset)
         others = {manager: entry for manager, entry in managers.items() if manager != self.me}
         value = self._pruned(value, [mine, *(entry.fields for entry in others.values())], last.fields)
         self._check_versions(others, value)
@@ -239,15 +239,15 @@ class _Work:
 
     def _check(self) -> None:
         """Upstream: structuredMergeManager.Apply"""
-        if _sends_entries(self.sent, self.what.types):
+        if _sends_entries(self.applied, self.what.types):
             raise errors.BadRequest(MANAGED)
         try:
-            faults = [f"{at}: {words}" if at else words for at, words in typed.faults(self.sent, self.node)]
+            faults = [f"{at}: {words}" if at else words for at, words in typed.faults(self.applied, self.node)]
         except RecursionError:
             raise errors.BadRequest("exceeded max depth") from None
         if faults:
             text = faults[0] if len(faults) == 1 else "\n  ".join(["errors:", *faults])
-            raise errors.ServerError(f"failed to create typed patch object ({_named(self.sent)}): {text}")
+            raise errors.ServerError(f"failed to create typed patch object ({_named(self.applied)}): {text}")
 
     def _pruned(self, value: Pod, owned: list[Tree], last: Tree) -> Pod:
         """The merged object without what this manager applied last time, does not apply now, and no other manager owns.

@@ -16,7 +16,7 @@ from podstrat.strategy.request import Request
 from podstrat.strategy.verbs import preconditions, prepare
 
 if TYPE_CHECKING:
-    from podstrat.strategy.patch.managed import Writer
+    from podstrat.strategy.patch.managed import WriteOrigin
 
 NAMESPACE_DIFFERS = "the namespace of the provided object does not match the namespace sent on the request"
 OWNERS_REPEAT = (
@@ -127,7 +127,7 @@ def _note_manager(pod: Pod, live: Pod | None, request: Request, kind: Kind, ctx:
         meta["managedFields"] = entries
 
 
-def _writer(request: Request) -> Writer:
+def _writer(request: Request) -> WriteOrigin:
     return patch.managed.writer(options.one(request, "fieldManager"), request.user_agent, request.subresource, request.now)
 
 

@@ -67,7 +67,7 @@ class Draft:
         return is_other
 
 
-class Asked:
+class Proposal:
     """A write as reviewers see it."""
 
     __slots__ = ("_options", "_request", "draft", "old")
@@ -108,20 +108,20 @@ class Asked:
 class Reviewers(Protocol):
     """Mutating and validating admission. A refusal is an ApiError with the warnings collected so far."""
 
-    def change(self, write: Asked) -> Sequence[str]:
+    def change(self, write: Proposal) -> Sequence[str]:
         """Changes or replaces the draft, if there is one; warnings."""
 
-    def confirm(self, write: Asked) -> Sequence[str]:
+    def confirm(self, write: Proposal) -> Sequence[str]:
         """Warnings about an object that is as it would be stored."""
 
 
 class Webhooks(Protocol):
     """The registered webhooks, called at their place in the engine's admission chain."""
 
-    def mutate(self, write: Asked, number: int) -> tuple[bool, Sequence[str]]:
+    def mutate(self, write: Proposal, number: int) -> tuple[bool, Sequence[str]]:
         """One round of mutating webhooks, 0 or 1: whether they changed the object, and warnings."""
 
-    def validate(self, write: Asked) -> Sequence[str]:
+    def validate(self, write: Proposal) -> Sequence[str]:
         """The validating webhooks: warnings."""
 
 
@@ -132,7 +132,7 @@ def changed(request: Request, draft: Draft, old: Object | None, warnings: list[s
     """
     reviewers = request.reviewers
     if reviewers is not None:
-        write = Asked(draft, old, request=request)
+        write = Proposal(draft, old, request=request)
         warnings += _told(reviewers.change, write, warnings)
 
 
@@ -196,7 +196,7 @@ def confirmed(request: Request, draft: Draft, old: Object | None, warnings: list
     """
     reviewers = request.reviewers
     if reviewers is not None:
-        write = Asked(draft, old, request=request)
+        write = Proposal(draft, old, request=request)
         warnings += _told(reviewers.confirm, write, warnings)
 
 
@@ -212,13 +212,13 @@ def deleted(request: Request, steps: Iterable[Object], delete_options: Object) -
     type_meta = {"kind": "DeleteOptions", "apiVersion": _META}
     warnings: list[str] = []
     for old in steps:
-        write = Asked(None, old, {**type_meta, **delete_options, **type_meta})
+        write = Proposal(None, old, {**type_meta, **delete_options, **type_meta})
         warnings += _told(reviewers.change, write, warnings)
         warnings += _told(reviewers.confirm, write, warnings)
     return tuple(warnings)
 
 
-def _told(ask: Callable[[Asked], T], write: Asked, warnings: list[str]) -> T:
+def _told(ask: Callable[[Proposal], T], write: Proposal, warnings: list[str]) -> T:
     """The answer. A refusal carries along what was said before it."""
     try:
         return ask(write)

@@ -23,7 +23,7 @@ from podstrat.apiserver.auth import Authenticator
 from podstrat.apiserver.calls import Call, Reply, Target
 from podstrat.apiserver.deadline import Deadline, Exceeded
 from podstrat.apiserver.kinds import BY_PATH, NAMESPACE
-from podstrat.apiserver.metrics import Measures
+from podstrat.apiserver.metrics import Metrics
 from podstrat.apiserver.worker import REQUEST_LINE
 from podstrat.strategy.api import types
 from podstrat.testing.server import Server
@@ -133,7 +133,7 @@ def test_a_namespace_that_is_emptied(api: Api) -> None:
 
 
 def test_every_request_but_a_watch_has_one(api: Api) -> None:
-    client = Http(api, Authenticator((), True), lambda: None, Measures(), request_seconds=-1).app().test_client()
+    client = Http(api, Authenticator((), True), lambda: None, Metrics(), request_seconds=-1).app().test_client()
     refused = client.post("/api/v1/namespaces/default/configmaps", json={"metadata": {"name": "late"}})
     assert (refused.status_code, refused.json["message"], refused.json["details"]) == (504, TIMEOUT, {})
     assert client.get("/api/v1/namespaces/default/configmaps/m1").status_code == 200

@@ -12,7 +12,7 @@ from podstrat.apiserver.api import Api
 from podstrat.apiserver.app import Http
 from podstrat.apiserver.auth import Authenticator
 from podstrat.apiserver.conversion_webhooks import ConversionWebhooks
-from podstrat.apiserver.metrics import Measures
+from podstrat.apiserver.metrics import Metrics
 from podstrat.apiserver.storage import verify
 from podstrat.apiserver.storage.store import Store
 from podstrat.strategy.crds.conversion import ConversionFailed
@@ -73,7 +73,7 @@ def test_objects_and_definitions_survive_a_restart(tmp_path: Path) -> None:
         store = Store.open(tmp_path)
         api = Api(store, Engine())
         api.bootstrap()
-        return store, Http(api, Authenticator([], allow_anonymous=True), lambda: None, Measures()).app().test_client()
+        return store, Http(api, Authenticator([], allow_anonymous=True), lambda: None, Metrics()).app().test_client()
 
     store, client = opened()
     client.post(CRDS, json=definitions()["scales.ex.io"])

@@ -19,7 +19,7 @@ import pytest
 from podstrat.apiserver import serving
 from podstrat.apiserver.app import Http
 from podstrat.apiserver.auth import Authenticator
-from podstrat.apiserver.metrics import Measures
+from podstrat.apiserver.metrics import Metrics
 from podstrat.certs.issuing import Authority, Pair
 from podstrat.kubeclient.sync import Client
 from podstrat.testing.server import Server
@@ -185,7 +185,7 @@ def test_health(client: Client, path: str) -> None:
 
 def test_health_of_a_store_that_cannot_be_written() -> None:
     api = serving.api(serving.Settings())
-    app = Http(api, Authenticator((), True), lambda: None, Measures()).app()
+    app = Http(api, Authenticator((), True), lambda: None, Metrics()).app()
     api.store.close()
     answer = app.test_client().get("/readyz")
     assert (answer.status_code, answer.text) == (500, "[+]ping ok\n[-]store the store is closed\nreadyz check failed\n")
@@ -194,7 +194,7 @@ def test_health_of_a_store_that_cannot_be_written() -> None:
 def test_watches_leave_room_for_everything_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("podstrat.apiserver.reads.WATCHES", 2)
     api = serving.api(serving.Settings())
-    app = Http(api, Authenticator((), True), lambda: None, Measures()).app()
+    app = Http(api, Authenticator((), True), lambda: None, Metrics()).app()
     watches = [threading.Thread(target=lambda: app.test_client().get("/api/v1/pods?watch=1").data) for _ in range(2)]
     for each in watches:
         each.start()

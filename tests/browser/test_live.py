@@ -12,7 +12,7 @@ from podstrat.kubeclient.answer import MERGE_PATCH
 from podstrat.kubeclient.sync import Client
 from podstrat.live.board import Board
 from podstrat.live.command import site
-from podstrat.live.following import Cluster, Follower
+from podstrat.live.following import ClusterView, Follower
 from podstrat.testing.server import Server
 from podstrat.up import scene
 from podstrat.up.scheduler import Scheduler
@@ -34,7 +34,7 @@ def cluster() -> Iterator[tuple[Client, PageServer]]:
     """A server, and the live view of it."""
     board = Board()
     with Server() as server, Client(server.kubeconfig) as client, site(board) as page:
-        follower = Follower(Cluster(board), lambda: kubeconfig.load(server.kubeconfig))
+        follower = Follower(ClusterView(board), lambda: kubeconfig.load(server.kubeconfig))
         follower.start()
         yield client, page
         follower.stopping.set()

@@ -9,7 +9,7 @@ import pytest
 
 from podstrat.play.command import site
 from podstrat.web.assets import Asset
-from podstrat.web.guard import Admitted, Refused
+from podstrat.web.guard import Admitted, Rejected
 from podstrat.web.server import PageServer, Site
 from tests.browser.conftest import serious
 from tests.play.bad_pods import BAD, POD
@@ -231,7 +231,7 @@ def test_a_page_of_another_origin_is_not_answered(server: PageServer, visit: Vis
     def watched(method: str, target: str, headers: Message) -> Admitted:
         try:
             return admit(method, target, headers)
-        except Refused as refused:
+        except Rejected as refused:
             met.append((target, "podstrat-" in headers.get("Cookie", ""), refused.code))
             raise
 

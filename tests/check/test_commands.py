@@ -423,7 +423,7 @@ def test_a_label_that_is_gone_is_removed(podstrat, write):
         assert result["update"]["how"] == "apply"
         assert result["valid"]
     evaluator = updates.evaluator("old.yaml", Settings(), "", "auto")
-    (each,) = (opened.object for opened in inputs.objects(inputs.Wanted(["new.yaml"])))
+    (each,) = (opened.object for opened in inputs.objects(inputs.InputArguments(["new.yaml"])))
     assert "labels" not in evaluator.ask(each, selection.Choice("Pod")).pod["metadata"]
 
 

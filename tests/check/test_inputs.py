@@ -11,7 +11,7 @@ import pytest
 from podstrat import exits
 from podstrat.check import inputs, manifest, pipeline, selection
 from podstrat.check.evaluate import Evaluator, Settings
-from podstrat.check.inputs import Piece, Source, Wanted
+from podstrat.check.inputs import InputArguments, Piece, Source
 from podstrat.strategy.workloads import EVERY
 from tests.check.conftest import GOOD
 
@@ -20,7 +20,7 @@ BAD = GOOD.replace("name: web\nspec", "name: Web\nspec")
 
 
 def names(**wanted):
-    return [source.name for source in inputs.sources(Wanted(**wanted))]
+    return [source.name for source in inputs.sources(InputArguments(**wanted))]
 
 
 def report(done):

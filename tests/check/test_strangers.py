@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from podstrat.check import inputs, pipeline
-from podstrat.check.inputs import LINK, SPECIAL, Wanted
+from podstrat.check.inputs import LINK, SPECIAL, InputArguments
 from tests.check.conftest import GOOD
 
 SECRET = "password: [hunter2\n"
@@ -116,7 +116,7 @@ def test_a_stream_without_an_end_is_given_up(checkout, monkeypatch, start):
 
 def test_a_device_that_was_named_is_given_up(checkout, monkeypatch):
     monkeypatch.setattr(inputs, "LARGEST", 1 << 20)
-    (source,) = inputs.sources(Wanted(["/dev/zero"]))
+    (source,) = inputs.sources(InputArguments(["/dev/zero"]))
     with pytest.raises(OSError, match="larger than"):
         list(inputs.pieces(source))
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from podstrat.apiserver.api import Api
 from podstrat.apiserver.app import Http
 from podstrat.apiserver.auth import Authenticator
-from podstrat.apiserver.metrics import Measures
+from podstrat.apiserver.metrics import Metrics
 from podstrat.apiserver.storage.store import Store
 from podstrat.strategy.engine import Engine
 from tests.conformance import compare, kinds
@@ -58,7 +58,7 @@ class InProcess:
     def __init__(self, version: str) -> None:
         api = Api(Store.open(), Engine(version))
         api.bootstrap()
-        self._client = Http(api, Authenticator([], allow_anonymous=True), lambda: None, Measures()).app().test_client()
+        self._client = Http(api, Authenticator([], allow_anonymous=True), lambda: None, Metrics()).app().test_client()
 
     def send(self, method: str, path: str, body: Any, content_type: str, accept: str) -> Object:
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()

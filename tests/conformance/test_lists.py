@@ -12,7 +12,7 @@ from werkzeug.serving import make_server
 from podstrat.apiserver import serving
 from podstrat.apiserver.app import Http
 from podstrat.apiserver.auth import Authenticator, parse_token
-from podstrat.apiserver.metrics import Measures
+from podstrat.apiserver.metrics import Metrics
 from podstrat.apiserver.storage.store import Store
 from podstrat.strategy.admission import Settings as AdmissionSettings
 from podstrat.strategy.admission import plugins
@@ -36,7 +36,7 @@ def forgetful() -> Iterator[tuple[str, Store]]:
     """A server in this process, whose store can be told to forget; as bare as the one that was recorded."""
     bare = AdmissionSettings(disable=plugins.beyond((1, 37)))
     api = serving.api(serving.Settings(admission=bare, controllers=frozenset(("namespace",))))
-    app = Http(api, Authenticator([parse_token(TOKEN)], False), lambda: None, Measures()).app()
+    app = Http(api, Authenticator([parse_token(TOKEN)], False), lambda: None, Metrics()).app()
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -14,7 +14,7 @@ from podstrat.lint import evaluate, rules
 from podstrat.lint.subjects import Scene
 
 Object = dict[str, Any]
-Found = list[tuple[str, str, str]]
+Problem = list[tuple[str, str, str]]
 """Severity, rule, place."""
 
 FULL = {

@@ -15,7 +15,7 @@ from podstrat.kubeclient import kubeconfig
 from podstrat.kubeclient.answer import MERGE_PATCH
 from podstrat.kubeclient.sync import Client
 from podstrat.live.board import Board
-from podstrat.live.following import Cluster, Follower
+from podstrat.live.following import ClusterView, Follower
 from podstrat.testing.server import Server
 from tests.eventually import eventually
 from tests.live.test_entries import SLICE
@@ -51,7 +51,7 @@ def pod(name: str) -> dict[str, Any]:
 def test_pods_devices_and_events_as_they_change(server: Server, client: Client) -> None:
     client.call("POST", PODS, pod("before"))
     board = Board()
-    follower = Follower(Cluster(board), lambda: kubeconfig.load(server.kubeconfig))
+    follower = Follower(ClusterView(board), lambda: kubeconfig.load(server.kubeconfig))
     follower.start()
     try:
         eventually(lambda: "pod/default/before" in shown(board))
@@ -86,7 +86,7 @@ def test_pods_devices_and_events_as_they_change(server: Server, client: Client) 
 def test_a_server_that_is_not_there_is_said_and_waited_for(tmp_path: Path, server: Server) -> None:
     file = tmp_path / "kubeconfig"
     board = Board()
-    follower = Follower(Cluster(board), lambda: kubeconfig.load(file))
+    follower = Follower(ClusterView(board), lambda: kubeconfig.load(file))
     follower.start()
     try:
         eventually(lambda: shown(board)["source/pods"]["message"])
@@ -98,7 +98,7 @@ def test_a_server_that_is_not_there_is_said_and_waited_for(tmp_path: Path, serve
 
 
 def test_what_is_gone_when_it_is_listed_anew_is_gone_on_the_board() -> None:
-    cluster = Cluster(Board())
+    cluster = ClusterView(Board())
     cluster.replace("pods", [pod("a"), pod("b")])
     cluster.replace("pods", [pod("b")])
     assert cluster.board.keys("pod") == ["pod//b"]
@@ -108,7 +108,7 @@ def test_what_is_gone_when_it_is_listed_anew_is_gone_on_the_board() -> None:
 
 
 def test_the_timeline_is_bounded() -> None:
-    cluster = Cluster(Board())
+    cluster = ClusterView(Board())
     for number in range(400):
         cluster.decisions([{"time": number, "message": "m"}], number + 1)
     assert len(cluster.board.keys("decision")) == 300

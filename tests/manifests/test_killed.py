@@ -11,7 +11,7 @@ import pytest
 from podstrat.install import install, objects, uninstall
 from podstrat.install.apply import Applied, KubernetesCluster
 from podstrat.install.install import Patience
-from podstrat.install.objects import Object, Wanted
+from podstrat.install.objects import Installation, Object
 from tests.manifests.conftest import INSTALLER, World
 from tests.manifests.replicas import until
 from tests.manifests.test_kubectl_apply import is_trusted
@@ -64,17 +64,17 @@ def test_killed_at_every_write(kept: World, writes: int) -> None:
     cluster = KubernetesCluster(kept.installer)
     patience, quiet = Patience(30.0), lambda text: None
 
-    def over(wanted: Wanted) -> Callable[[Any], None]:
+    def over(wanted: Installation) -> Callable[[Any], None]:
         return lambda cluster: install.install(cluster, install.fitted(cluster, wanted, None), patience, quiet)
 
-    survived(over(Wanted()), cluster, writes)
+    survived(over(Installation()), cluster, writes)
     assert is_trusted(kept)
-    before = {objects.path(obj) for obj in objects.load(Wanted())}
+    before = {objects.path(obj) for obj in objects.load(Installation())}
     assert set(kept.left()) == before
 
-    survived(over(Wanted("development", image="podstrat-webhook:0.3.0")), cluster, writes)
+    survived(over(Installation("development", image="podstrat-webhook:0.3.0")), cluster, writes)
     assert is_trusted(kept)
-    assert set(kept.left()) == {objects.path(obj) for obj in objects.load(Wanted("development"))}
+    assert set(kept.left()) == {objects.path(obj) for obj in objects.load(Installation("development"))}
 
     survived(lambda cluster: uninstall.uninstall(cluster, objects.NAMESPACE, False, patience, quiet), cluster, writes)
     assert kept.left() == []

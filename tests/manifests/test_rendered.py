@@ -14,7 +14,7 @@ import pytest
 import podstrat
 from podstrat import cli, goyaml
 from podstrat.install import objects
-from podstrat.install.objects import Wanted
+from podstrat.install.objects import Installation
 from podstrat.strategy.engine import Engine
 from podstrat.strategy.gates import history
 from podstrat.webhook import settings
@@ -159,7 +159,7 @@ def test_policies() -> None:
 
 
 def test_another_namespace_and_image() -> None:
-    made = objects.load(Wanted("cert-manager", "elsewhere", "registry.example.com/w:2", "1.35", monitoring=True))
+    made = objects.load(Installation("cert-manager", "elsewhere", "registry.example.com/w:2", "1.35", monitoring=True))
     text = json.dumps(made)
     assert "podstrat-system" not in text
     assert '"podstrat-webhook.elsewhere.svc.cluster.local"' in text
@@ -168,11 +168,11 @@ def test_another_namespace_and_image() -> None:
     assert '"image": "registry.example.com/w:2"' in text
     assert next(obj for obj in made if obj["kind"] == "MutatingWebhookConfiguration")["webhooks"] == []
     # What is loaded again is as it was.
-    assert "elsewhere" not in json.dumps(objects.load(Wanted("cert-manager")))
+    assert "elsewhere" not in json.dumps(objects.load(Installation("cert-manager")))
 
 
 def test_the_order() -> None:
-    kinds = [obj["kind"] for obj in objects.load(Wanted(monitoring=True))]
+    kinds = [obj["kind"] for obj in objects.load(Installation(monitoring=True))]
     assert kinds[0] == "Namespace"
     assert kinds[-2:] == ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]
     assert kinds.index("Secret") < kinds.index("Deployment")
@@ -183,7 +183,7 @@ def test_printing_needs_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdout", out)
     assert cli.main(["webhook", "install", "--print", "--overlay", "development", "-n", "elsewhere"]) == 0
     printed = [document.value for document in goyaml.documents(out.getvalue().encode(), "printed")]
-    assert printed == objects.load(Wanted("development", "elsewhere"))
+    assert printed == objects.load(Installation("development", "elsewhere"))
 
 
 # ---- alerts ------------------------------------------------------------------------------------------

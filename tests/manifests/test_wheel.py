@@ -12,7 +12,7 @@ import pytest
 
 from podstrat import goyaml
 from podstrat.install import objects
-from podstrat.install.objects import Wanted
+from podstrat.install.objects import Installation
 from tests.manifests.conftest import World
 
 ROOT = Path(__file__).parents[2]
@@ -44,12 +44,12 @@ def run(unpacked: Path, cwd: Path, *words: str) -> str:
 def test_printing(unpacked: Path, tmp_path: Path) -> None:
     said = run(unpacked, tmp_path, "webhook", "install", "--print", "--overlay", "cert-manager", "--monitoring")
     printed = [document.value for document in goyaml.documents(said.encode(), "printed")]
-    assert printed == objects.load(Wanted("cert-manager", monitoring=True))
+    assert printed == objects.load(Installation("cert-manager", monitoring=True))
 
 
 def test_installing(unpacked: Path, kept: World, tmp_path: Path) -> None:
     run(unpacked, tmp_path, "webhook", "install", "--kubeconfig", str(kept.installer))
-    assert kept.left() == [objects.path(obj) for obj in objects.load(Wanted())]
+    assert kept.left() == [objects.path(obj) for obj in objects.load(Installation())]
     said = run(unpacked, tmp_path, "webhook", "status", "--kubeconfig", str(kept.installer)).splitlines()
     assert len(said) == 8
     assert all(line.startswith("ok ") for line in said)

@@ -11,7 +11,7 @@ from podstrat.kubeclient import kubeconfig
 from podstrat.kubeclient.answer import JSON, JSON_PATCH
 from podstrat.node.agent import Agent
 from podstrat.node.runtime.clock import BootClock
-from podstrat.node.server.client import Api
+from podstrat.node.server.client import ApiClient
 from podstrat.node.server.writer import Settings as Writing
 from podstrat.node.settings import Settings
 from tests.eventually import eventually_async
@@ -37,7 +37,7 @@ class Cluster:
     def __init__(self, server, node=None):
         self.server = server
         self.node = node or unique("node")
-        self.api = Api(kubeconfig.load(server.kubeconfig), BootClock(), timeout=30.0)
+        self.api = ApiClient(kubeconfig.load(server.kubeconfig), BootClock(), timeout=30.0)
 
     async def call(self, method, path, body=None, content_type=JSON, codes=(200, 201, 202)):
         answer = await self.api.request(method, path, body, content_type)

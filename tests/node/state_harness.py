@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from podstrat.node.model import NOT_KNOWN, Verdict
+from podstrat.node.model import NOT_KNOWN, DeviceHealth
 from podstrat.node.state.inventory import Inventory, Settings
 from podstrat.node.status import patch
 from tests.node.fixtures import ENGINE, NODE, shown
@@ -37,7 +37,7 @@ class StateHarness:
     def set(self, device, health, message=None):
         """What feed.wakes does with one change."""
         self.claims.settle(self.now)
-        self.health[device] = Verdict(health, message)
+        self.health[device] = DeviceHealth(health, message)
         self.write(self.claims.pods_using([device], self.now))
 
     def write(self, uids):

@@ -7,13 +7,13 @@ import json
 import pytest
 
 from podstrat.node.drivers.protocols import calls, deviceplugin
-from podstrat.node.drivers.protocols.serving import Refused
-from podstrat.node.model import NOT_KNOWN, Closed, Device, Reading, Report, Unregistered, Verdict
+from podstrat.node.drivers.protocols.serving import CallRefused
+from podstrat.node.model import NOT_KNOWN, Closed, Device, DeviceHealth, Reading, Report, Unregistered
 from podstrat.node.simulator import cdi
 from podstrat.node.simulator.driver import DevicePlugin
 from podstrat.node.state import allocations
 from podstrat.node.state.allocations import Allocations, Shortage
-from podstrat.node.state.devices import Held, Holding
+from podstrat.node.state.devices import HeldDevice, Holding
 from podstrat.node.status import patch
 from tests.node.fixtures import ENGINE, Listening, NodeHarness, pod
 
@@ -107,7 +107,7 @@ async def test_a_plugin_that_went_away_is_unregistered_at_the_next_look(root):
 async def test_a_stream_that_breaks_is_opened_again_while_the_socket_is_there(root):
     async with Listening(root, device_plugins=root / "device-plugins") as node, DevicePlugin(root) as plugin:
         await node.events.until(Report)
-        plugin.end_streams(Refused("INTERNAL", "oops"))
+        plugin.end_streams(CallRefused("INTERNAL", "oops"))
         assert (await node.events.until(Closed)).reason == "oops (INTERNAL)"
         await node.clock.until_slept(2)
         node.clock.advance(0.375)
@@ -166,9 +166,9 @@ async def test_five_thousand_devices_of_one_container_are_taken_in_a_stable_orde
 )
 def test_a_status_never_becomes_too_large_and_the_bad_devices_are_shown_first(count, message, longest, shown):
     devices = [Device(GPU, "", f"gpu-{number:05}") for number in range(count)]
-    verdicts = {device: Verdict("Healthy", message) for device in devices}
-    verdicts[devices[-1]] = Verdict("Unhealthy", message)
-    held = [Holding("main", GPU, tuple(map(Held, devices)))]
+    verdicts = {device: DeviceHealth("Healthy", message) for device in devices}
+    verdicts[devices[-1]] = DeviceHealth("Unhealthy", message)
+    held = [Holding("main", GPU, tuple(map(HeldDevice, devices)))]
     ((entry,),) = patch.entries(held, verdicts, patch.Settings()).values()
     resources = entry["resources"]
     assert len(json.dumps(entry)) <= 600 * 1024
@@ -208,7 +208,7 @@ async def test_the_plugins_other_calls(root):
         assert await deviceplugin.options(socket, 30.0) == deviceplugin.Options(False, True)
         assert await deviceplugin.preferred(socket, ["gpu-0", "gpu-1", "gpu-2"], ["gpu-0"], 2, 30.0) == ("gpu-0", "gpu-2")
         first, second = await deviceplugin.allocate(socket, [["gpu-0", "null"], ["gpu-2"]], 30.0)
-        assert first == deviceplugin.Given(
+        assert first == deviceplugin.Allocation(
             {"DEVICES": "gpu-0,null"},
             (),
             (("/dev/null", "/dev/null", "rw"),),
@@ -218,7 +218,7 @@ async def test_the_plugins_other_calls(root):
         assert second.cdi_devices == ("example.com/gpu=gpu-2",)
         await deviceplugin.pre_start(socket, ["gpu-0"])
         assert plugin.allocated == [("gpu-0", "null"), ("gpu-2",)]
-        plugin.trouble["Allocate"] = Refused("RESOURCE_EXHAUSTED", "none left")
+        plugin.trouble["Allocate"] = CallRefused("RESOURCE_EXHAUSTED", "none left")
         with pytest.raises(calls.CallFailed, match=r"none left \(RESOURCE_EXHAUSTED\)"):
             await deviceplugin.allocate(socket, [["gpu-0"]], 30.0)
 
@@ -259,7 +259,7 @@ def test_what_was_given_is_known_after_a_restart():
 
 def test_the_engine_takes_what_the_status_says_of_a_device_plugin():
     made = pod(containers=[{"name": "main", "resources": {"limits": {GPU: "1"}, "requests": {GPU: "1"}}}])
-    held = [Holding("main", GPU, (Held(Device(GPU, "", "GPU-1")),))]
+    held = [Holding("main", GPU, (HeldDevice(Device(GPU, "", "GPU-1")),))]
     outcome = ENGINE.patch(
         patch.guarded(made, held, {Device(GPU, "", "GPU-1"): NOT_KNOWN}, patch.Settings()),
         made,

@@ -84,7 +84,7 @@ async def test_quick_flapping_ends_in_the_latest(cluster, root):
             driver.set("gpu-0", "Healthy" if number % 2 else "Unhealthy", f"change {number}")
         found = await cluster.until(name, lambda pod: "change 100" in str(pod["status"]["containerStatuses"]))
         assert health_of(found, cluster.id("gpu-0")) == "Unhealthy"
-        assert agent.measures.writes["written"] < 50
+        assert agent.metrics.writes["written"] < 50
 
 
 async def test_a_pod_that_failed_before_its_device_was_found_broken(cluster, root):
@@ -186,7 +186,7 @@ async def test_a_server_whose_gate_is_off_is_noticed(root):
                 driver.set("gpu-0", "Unhealthy")
                 found = await cluster.until(name, lambda pod: condition(pod, conditions.TYPE)["status"] == "False")
                 assert health_of(found, cluster.id("gpu-0")) is None
-                assert agent.measures.writes["dropped"] == 1
+                assert agent.metrics.writes["dropped"] == 1
         finally:
             await cluster.close()
 

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from podstrat.node.model import NOT_KNOWN, Verdict
-from podstrat.node.state.devices import Held, Holding
+from podstrat.node.model import NOT_KNOWN, DeviceHealth
+from podstrat.node.state.devices import HeldDevice, Holding
 from podstrat.node.status import condition as conditions
 from podstrat.node.status import patch
 from tests.node.fixtures import ENGINE, gpu, pod
@@ -156,7 +156,7 @@ def test_with_the_gate_off_only_conditions_that_have_one_keep_it():
 # The condition of our own
 
 
-HELD = (Holding("main", "claim:gpu", (Held(gpu(0)), Held(gpu(1)))),)
+HELD = (Holding("main", "claim:gpu", (HeldDevice(gpu(0)), HeldDevice(gpu(1)))),)
 
 
 def summed_up(made, *verdicts, now=NOW):
@@ -168,7 +168,7 @@ def summed_up(made, *verdicts, now=NOW):
     return outcome.pod
 
 
-GOOD, BAD, ALSO_BAD = Verdict("Healthy"), Verdict("Unhealthy", "XID 79"), Verdict("Unhealthy")
+GOOD, BAD, ALSO_BAD = DeviceHealth("Healthy"), DeviceHealth("Unhealthy", "XID 79"), DeviceHealth("Unhealthy")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from cel_expr_python import cel
 
 from podstrat import goyaml
 from podstrat.node.admin import introspection
-from podstrat.node.admin.metrics import Measures
+from podstrat.node.admin.metrics import Metrics
 from podstrat.node.simulator.driver import DraDriver
 from podstrat.strategy.api import types
 from podstrat.strategy.engine import Engine
@@ -301,8 +301,8 @@ MONITORING = FOLDER / "monitoring"
 
 
 def test_alerts_and_the_dashboard_name_metrics_that_there_are(root):
-    measures, names = Measures(), set()
-    text = measures.text([(name, "", []) for name in GAUGES])
+    metrics, names = Metrics(), set()
+    text = metrics.text([(name, "", []) for name in GAUGES])
     names |= {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE")}
     asked = set()
     for path in MONITORING.iterdir():

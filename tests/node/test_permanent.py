@@ -8,7 +8,7 @@ import os
 import pytest
 
 from podstrat.node import planner
-from podstrat.node.drivers.protocols.serving import Refused
+from podstrat.node.drivers.protocols.serving import CallRefused
 from podstrat.node.owner import prepare
 from podstrat.node.simulator.driver import DraDriver, Failure
 from tests.eventually import eventually_async
@@ -105,7 +105,7 @@ async def test_another_instance_of_the_driver_gets_the_unprepare(cluster, root):
     first = DraDriver(root, pool=cluster.node, instance="1")
     second = DraDriver(root, pool=cluster.node, instance="2")
     async with first, running(cluster, root, preparing=QUICK, **ON):
-        first.trouble["NodeUnprepareResources"] = Refused("UNAVAILABLE", "going away")
+        first.trouble["NodeUnprepareResources"] = CallRefused("UNAVAILABLE", "going away")
         pod, _ = await failing(cluster, first, Failure("no", True))
         await first.until_asked("NodeUnprepareResources")
         assert (await cluster.get(pod["metadata"]["name"]))["status"]["phase"] == "Pending"
@@ -119,7 +119,7 @@ async def test_another_instance_of_the_driver_gets_the_unprepare(cluster, root):
 @pytest.mark.scenario(84)
 async def test_the_pod_is_failed_only_when_everything_is_given_back(cluster, root):
     async with DraDriver(root, pool=cluster.node) as driver, running(cluster, root, preparing=QUICK, **ON):
-        driver.trouble["NodeUnprepareResources"] = Refused("INTERNAL", "not now")
+        driver.trouble["NodeUnprepareResources"] = CallRefused("INTERNAL", "not now")
         pod, _ = await failing(cluster, driver, Failure("no", True))
         await driver.until_asked("NodeUnprepareResources", 3)
         assert (await cluster.get(pod["metadata"]["name"]))["status"]["phase"] == "Pending"
@@ -131,7 +131,7 @@ async def test_the_pod_is_failed_only_when_everything_is_given_back(cluster, roo
 @pytest.mark.scenario(85)
 async def test_a_restart_between_the_error_and_the_write(cluster, root):
     async with DraDriver(root, pool=cluster.node) as driver:
-        driver.trouble["NodeUnprepareResources"] = Refused("INTERNAL", "not now")
+        driver.trouble["NodeUnprepareResources"] = CallRefused("INTERNAL", "not now")
         async with running(cluster, root, preparing=QUICK, **ON):
             pod, _ = await failing(cluster, driver, Failure("no", True))
             await driver.until_asked("NodeUnprepareResources")
@@ -197,7 +197,7 @@ async def test_a_driver_that_is_not_there_is_waited_for(cluster, root):
 async def test_a_permanent_error_counts_more_than_a_transient_one(cluster, root):
     one, two = DraDriver(root, "one.example.com", pool=cluster.node), DraDriver(root, "two.example.com", pool=cluster.node)
     async with one, two, running(cluster, root, **ON):
-        one.trouble["NodePrepareResources"] = Refused("UNAVAILABLE", "busy")
+        one.trouble["NodePrepareResources"] = CallRefused("UNAVAILABLE", "busy")
         pod = await cluster.pod(claims=["a", "b"])
         first = await cluster.claim(pod, "a", ["gpu-0"], driver="one.example.com", reserve=False)
         second = await cluster.claim(pod, "b", ["gpu-0"], driver="two.example.com", reserve=False)

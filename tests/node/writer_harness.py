@@ -7,10 +7,10 @@ import copy
 
 from podstrat.kubeclient.answer import Answer
 from podstrat.node import planner
-from podstrat.node.admin.metrics import Measures
-from podstrat.node.model import NOT_KNOWN, Verdict
+from podstrat.node.admin.metrics import Metrics
+from podstrat.node.model import NOT_KNOWN, DeviceHealth
 from podstrat.node.server.writer import Settings as Writing
-from podstrat.node.server.writer import Writer
+from podstrat.node.server.writer import StatusWriter
 from podstrat.node.state.inventory import Inventory, Settings
 from tests.node.fixtures import ENGINE, NODE, Halfway, VirtualClock, claim, gpu, pod, shown
 
@@ -81,10 +81,10 @@ class WriterHarness:
         self.claims = Inventory(Settings(NODE, extended=extended), lambda device, now: self.health.get(device, NOT_KNOWN))
         self.server = FakeApiServer(engine)
         self.notes = []
-        self.metrics = Measures()
+        self.metrics = Metrics()
         self.lost = []
         self.planning = planner.Settings(condition=False)
-        self.writer = Writer(
+        self.writer = StatusWriter(
             self.server,
             self.plan,
             self,
@@ -126,7 +126,7 @@ class WriterHarness:
         return made["metadata"]["uid"]
 
     def set(self, number, health, message=None):
-        self.health[gpu(number)] = Verdict(health, message)
+        self.health[gpu(number)] = DeviceHealth(health, message)
         self.writer.wake(self.claims.pods_using([gpu(number)], self.clock.now()))
 
     async def settle(self):

@@ -17,7 +17,7 @@ import yaml
 
 from podstrat import cli, printable
 from podstrat.check.command import FORMATS
-from podstrat.printable import Guard
+from podstrat.printable import PrintableStream
 from podstrat.up.view import View
 
 EVIL = "a\x1b[2J\x07\x9b31m\u202e\u2066\u2028\u2029\u200f\x85\r##[add-mask]x\n::error file=x::y\n  ::stop-commands::z"
@@ -192,7 +192,7 @@ def test_the_live_view(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
 )
 def test_the_guard(texts: list[str], written: str) -> None:
     stream = io.StringIO()
-    guard = Guard(stream)
+    guard = PrintableStream(stream)
     guard.writelines(texts)
     assert stream.getvalue() == written
 
@@ -203,7 +203,7 @@ def test_the_guard_takes_linear_time() -> None:
     def seconds(lines: int) -> float:
         text = "  ::error::x ##[y] \x1b\n" * lines
         began = time.process_time()
-        Guard(io.StringIO()).write(text)
+        PrintableStream(io.StringIO()).write(text)
         return time.process_time() - began
 
     seconds(1_000)
@@ -213,7 +213,7 @@ def test_the_guard_takes_linear_time() -> None:
 
 def test_styles_pass_where_they_are_allowed_and_cursor_movements_do_not() -> None:
     stream = io.StringIO()
-    guard = Guard(stream)
+    guard = PrintableStream(stream)
     printable.allow(guard, styles=True)  # type: ignore[arg-type]
     guard.write("\x1b[1;31mred\x1b[0m\x1b[2J\x1b]0;title\x07")
     assert stream.getvalue() == "\x1b[1;31mred\x1b[0m�[2J�]0;title�"

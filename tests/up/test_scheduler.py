@@ -6,7 +6,7 @@ import pytest
 
 from podstrat.testing.server import Server
 from podstrat.up import scene
-from podstrat.up.client import CLAIMS, MERGE, PODS, SLICES, Api
+from podstrat.up.client import CLAIMS, MERGE, PODS, SLICES, ApiClient
 from podstrat.up.scheduler import Scheduler
 
 
@@ -18,7 +18,7 @@ def server():
 
 @pytest.fixture
 def api(server):
-    api = Api(server.kubeconfig)
+    api = ApiClient(server.kubeconfig)
     api.create(SLICES, scene.machine()[2])
     yield api
     for path in (PODS, CLAIMS, SLICES):

@@ -13,13 +13,13 @@ import sys
 from pathlib import Path
 
 from podstrat.cli import main
-from podstrat.webhook.chain import Chain, Done, Phase
+from podstrat.webhook.chain import Chain, Phase, ReviewResult
 from podstrat.webhook.review import Request
 
 review = Chain.review
 
 
-def faulty(self: Chain, phase: Phase, request: Request) -> Done:
+def faulty(self: Chain, phase: Phase, request: Request) -> ReviewResult:
     if request.name.startswith("stuck-in-"):
         Path(os.environ["TMPDIR"], "stuck").touch()
     if request.name == "stuck-in-c":

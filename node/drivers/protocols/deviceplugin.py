@@ -32,7 +32,7 @@ class Options(NamedTuple):
     preferred_allocation: bool
 
 
-class Given(NamedTuple):
+class Allocation(NamedTuple):
     """What a container gets with its devices."""
 
     envs: Mapping[str, str]
@@ -70,7 +70,7 @@ class Registry:
         try:
             self._register(Registration(request.version, request.endpoint, request.resource_name))
         except ValueError as refusal:
-            raise serving.Refused("INVALID_ARGUMENT", str(refusal)) from None
+            raise serving.CallRefused("INVALID_ARGUMENT", str(refusal)) from None
         return messages.Empty()
 
 
@@ -115,7 +115,7 @@ async def preferred(
     return tuple(answer.container_responses[0].deviceIDs) if answer.container_responses else ()
 
 
-async def allocate(socket: str, containers: Sequence[Sequence[str]], timeout: float) -> tuple[Given, ...]:
+async def allocate(socket: str, containers: Sequence[Sequence[str]], timeout: float) -> tuple[Allocation, ...]:
     """Gives each of the containers its devices."""
     request = messages.AllocateRequest()
     for ids in containers:
@@ -132,8 +132,8 @@ async def pre_start(socket: str, ids: Sequence[str], timeout: float = 30.0) -> N
     await calls.call(socket, wire.PRE_START, messages.PreStartContainerRequest(devices_ids=ids), timeout)
 
 
-def _given(response: Any) -> Given:
-    return Given(
+def _given(response: Any) -> Allocation:
+    return Allocation(
         envs=dict(response.envs),
         mounts=tuple((mount.container_path, mount.host_path, mount.read_only) for mount in response.mounts),
         nodes=tuple((node.container_path, node.host_path, node.permissions) for node in response.devices),

@@ -17,7 +17,7 @@ Handler = Callable[[Any], Awaitable[Any]] | Callable[[Any], AsyncGenerator[Any, 
 """From a request to its answer, or to its answers. Bytes in the place of a message go out as they are."""
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """A handler's way to answer with an error. `code` is gRPC's word for it."""
 
     def __init__(self, code: str, text: str) -> None:
@@ -64,7 +64,7 @@ def _adapted(method: Method, handler: Handler) -> grpc.RpcMethodHandler:
     async def one(request: bytes, context: grpc.aio.ServicerContext) -> bytes:
         try:
             return _bytes(await handler(method.request.FromString(request)))  # type: ignore[misc]
-        except Refused as refused:
+        except CallRefused as refused:
             await context.abort(grpc.StatusCode[refused.code], refused.text)
             raise AssertionError("abort raises") from None
 
@@ -74,7 +74,7 @@ def _adapted(method: Method, handler: Handler) -> grpc.RpcMethodHandler:
             async with aclosing(stream) as answers:
                 async for answer in answers:
                     yield _bytes(answer)
-        except Refused as refused:
+        except CallRefused as refused:
             await context.abort(grpc.StatusCode[refused.code], refused.text)
         except asyncio.CancelledError:
             return  # the client is gone, or we are stopping

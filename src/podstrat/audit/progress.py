@@ -14,11 +14,11 @@ STEP = 0.2
 
 class Progress:
     def __init__(self, visible: bool) -> None:
-        self._wanted = visible
+        self._visible = visible
         self._live = visible and is_terminal(sys.stderr)
         self._kind = ""
         self._done = self._refused = 0
-        self._shown = False
+        self._drawn = False
         self._next = 0.0
 
     def begin(self, kind: str) -> None:
@@ -32,7 +32,7 @@ class Progress:
             of = f" of {self._done + remaining}" if remaining else ""
             unguarded(sys.stderr).write(f"\r{self._kind}: {self._done}{of}, refused: {self._refused}\x1b[K")
             sys.stderr.flush()
-            self._shown = True
+            self._drawn = True
 
     def restarted(self) -> None:
         self.say(f"{self._kind}: the continue token has expired (410); the list is read from the beginning")
@@ -42,12 +42,12 @@ class Progress:
 
     def say(self, text: str) -> None:
         self.clear()
-        if self._wanted:
+        if self._visible:
             print(f"podstrat: {text}", file=sys.stderr)
 
     def clear(self) -> None:
         """Makes room for output: both may be the same terminal."""
-        if self._shown:
+        if self._drawn:
             unguarded(sys.stderr).write("\r\x1b[K")
             sys.stderr.flush()
-            self._shown = False
+            self._drawn = False

@@ -23,7 +23,7 @@ class Baseline:
     """Findings by key, and how often each may occur."""
 
     def __init__(self, counts: Counter[Key], recording: bool = False) -> None:
-        self._left = counts
+        self._counts = counts
         self.recorded: Counter[Key] | None = Counter() if recording else None
 
     def apply(self, result: Result) -> Result:
@@ -39,15 +39,15 @@ class Baseline:
         if self.recorded is not None:
             self.recorded[key] += 1
             return True
-        if self._left[key] <= 0:
+        if self._counts[key] <= 0:
             return False
-        self._left[key] -= 1
+        self._counts[key] -= 1
         return True
 
     @property
     def stale(self) -> int:
         """How many known findings have not occurred."""
-        return sum(self._left.values())
+        return sum(self._counts.values())
 
 
 def read(path: str) -> Baseline:

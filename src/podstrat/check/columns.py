@@ -72,7 +72,7 @@ def _moved(each: Object, namespace: str) -> Object:
 
 def run(args: argparse.Namespace, release: str) -> int:
     settings = options.settings(args)._replace(version=release, namespace="")
-    sources = list(inputs.sources(options.wanted(args)))
+    sources = list(inputs.sources(options.input_arguments(args)))
     columns, sources = _columns(args, settings, sources)
     rows: list[tuple[Opened, Cells]] = []
     for opened in inputs.objects_of(sources):

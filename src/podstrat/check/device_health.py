@@ -74,7 +74,7 @@ def _objects(args: argparse.Namespace) -> Iterator[Object]:
         for pod in _asked(names, args):
             yield from manifest.of(pod)
     if files or not (names or args.all_namespaces):
-        for each in inputs.objects(inputs.Wanted(files)):
+        for each in inputs.objects(inputs.InputArguments(files)):
             yield each.object
 
 

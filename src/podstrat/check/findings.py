@@ -43,7 +43,7 @@ class Findings:
     ) -> None:
         self._evaluator = evaluator
         self._each = each
-        self._chosen = choice
+        self._choice = choice
         self._document = document
         self._lines = lines
         self._strict = evaluator.settings.validation == "Strict"
@@ -52,8 +52,8 @@ class Findings:
         """The whole result; ``of_pods`` is what the pods of a workload would be refused for."""
         errors = list(self._not_set()) if self._strict or outcome is None else []
         warnings = [] if self._strict or outcome is None else list(self._not_set())
-        if self._chosen.refusal:
-            errors.append(self._not_sent(self._chosen.refusal))
+        if self._choice.refusal:
+            errors.append(self._not_sent(self._choice.refusal))
         treated = self._evaluator.settings.duplicates or self._evaluator.settings.validation
         if treated != "Ignore":
             (errors if treated == "Strict" else warnings).extend(self._duplicates())
@@ -70,7 +70,7 @@ class Findings:
             status = outcome.status() if self._evaluator.settings.status else None
         elif self._evaluator.settings.status:
             status = not_sent(errors[0].message)
-        if self._chosen.carrier is not None and self._evaluator.settings.carriers == "warn":
+        if self._choice.carrier is not None and self._evaluator.settings.carriers == "warn":
             # Its controller may fill in or change what the API server does not see.
             errors, warnings, code, message = [], [*errors, *warnings], 0, ""
         if not message and errors:
@@ -126,7 +126,7 @@ class Findings:
         elif match := _UNDECLARED.search(message):
             yield bad_request.undeclared(message, match[1], self._each.value)
         else:
-            yield from bad_request.reasons(message, self._each.value, self._evaluator.says(self._each, self._chosen))
+            yield from bad_request.reasons(message, self._each.value, self._evaluator.says(self._each, self._choice))
 
     def _finding(self, kind: str, reason: bad_request.Reason) -> Finding:
         line, column = self._mark(reason.place, reason.key)
@@ -149,7 +149,7 @@ class Findings:
 
     def _not_set(self) -> Iterator[Finding]:
         """Words of kubectl, which looks at these two before it sends anything."""
-        for complaint in self._chosen.complaints:
+        for complaint in self._choice.complaints:
             field = complaint.partition(" ")[0]
             line, column = self._mark((field,))
             message = f"error validating data: {complaint}"

@@ -24,7 +24,7 @@ class Charts:
     """Which files belong to charts: templates and values, which only helm can read."""
 
     def __init__(self) -> None:
-        self._known: dict[str, bool] = {}
+        self._charts: dict[str, bool] = {}
 
     def of(self, path: str) -> str:
         """The folder of the chart that a file is a template or values file of, as the path spells it; else empty."""
@@ -40,9 +40,9 @@ class Charts:
             folder, below = above, os.path.join(name, below)
 
     def _is_chart(self, folder: str) -> bool:
-        if folder not in self._known:
-            self._known[folder] = os.path.isfile(os.path.join(folder, CHART))
-        return self._known[folder]
+        if folder not in self._charts:
+            self._charts[folder] = os.path.isfile(os.path.join(folder, CHART))
+        return self._charts[folder]
 
 
 def _is_part(below: str) -> bool:

@@ -59,7 +59,7 @@ class Piece(NamedTuple):
     skip: str = ""
 
 
-class Wanted(NamedTuple):
+class InputArguments(NamedTuple):
     """What the command line asks for."""
 
     paths: Sequence[str] = ()
@@ -80,7 +80,7 @@ class Wanted(NamedTuple):
     """Whether links out of a directory are followed, and special files in it read."""
 
 
-def sources(selection: Wanted) -> Iterator[Source]:
+def sources(selection: InputArguments) -> Iterator[Source]:
     """Everything that was asked for, each once, directories in the order of names."""
     ignored = [_pattern(text) for text in selection.ignored]
     names: set[str] = set()
@@ -109,7 +109,7 @@ def _pattern(text: str) -> re.Pattern[str]:
         raise exits.BadArguments(f"--ignore-filename-pattern: {text!r} is not a valid regular expression: {error}") from None
 
 
-def _names(selection: Wanted) -> Iterator[tuple[str, str]]:
+def _names(selection: InputArguments) -> Iterator[tuple[str, str]]:
     """Each path, and why it is not read; empty for those that are."""
     nothing = not (selection.paths or selection.filenames or selection.kustomizations or selection.charts)
     if nothing:
@@ -306,7 +306,7 @@ class Opened(NamedTuple):
         return f"{self.document.name}:{line} {kind}/{name}" if name else f"{self.document.name}:{line} {kind}"
 
 
-def objects(selection: Wanted) -> Iterator[Opened]:
+def objects(selection: InputArguments) -> Iterator[Opened]:
     """Every object of the inputs. OSError for a file that cannot be read, YamlError for one that is not valid YAML."""
     return objects_of(sources(selection))
 

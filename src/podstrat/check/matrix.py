@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     command.prepare(sys.stdout)
     matrices = []
     try:
-        for each in inputs.objects(options.wanted(args)):
+        for each in inputs.objects(options.input_arguments(args)):
             choice = selection.choose(each.object, frozenset(), ())
             if choice.kind and not choice.complaints:
                 matrices.append(Matrix(each, releases, settings, not args.no_gates))

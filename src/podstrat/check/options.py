@@ -10,7 +10,7 @@ from podstrat.check import config
 
 if TYPE_CHECKING:
     from podstrat.check.evaluate import Settings
-    from podstrat.check.inputs import Source, Wanted
+    from podstrat.check.inputs import InputArguments, Source
     from podstrat.strategy.ranges import Ranges
 
 RELEASES = ("1.34", "1.35", "1.36", "1.37")
@@ -131,7 +131,7 @@ def admitted(args: argparse.Namespace, status: bool = False) -> tuple[Settings, 
     """How objects are judged, with the admission that is asked for, and what to read."""
     from podstrat.check import inputs
 
-    base, sources = settings(args, status), list(inputs.sources(wanted(args)))
+    base, sources = settings(args, status), list(inputs.sources(input_arguments(args)))
     if not has_admission(args):
         return base, sources
     from podstrat.check import admission
@@ -202,10 +202,10 @@ def configured(args: argparse.Namespace) -> str:
     return path
 
 
-def wanted(args: argparse.Namespace) -> Wanted:
-    from podstrat.check.inputs import Wanted
+def input_arguments(args: argparse.Namespace) -> InputArguments:
+    from podstrat.check.inputs import InputArguments
 
-    return Wanted(
+    return InputArguments(
         args.paths,
         () if args.helm else args.filename,
         args.recursive,

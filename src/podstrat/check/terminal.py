@@ -35,7 +35,7 @@ class Progress:
     def __init__(self, total: int, visible: bool) -> None:
         self._total = total
         self._done = 0
-        self._shown = False
+        self._drawn = False
         self._on = visible and is_terminal(sys.stderr)
         self._next = time.monotonic() + WAIT
 
@@ -47,10 +47,10 @@ class Progress:
 
     def clear(self) -> None:
         """Make room for output: both may be the same terminal."""
-        if self._shown:
+        if self._drawn:
             unguarded(sys.stderr).write("\r\x1b[K")
             sys.stderr.flush()
-            self._shown = False
+            self._drawn = False
 
     def _show(self) -> None:
         megabytes = f"{self._done / 1e6:.1f} MB"
@@ -62,4 +62,4 @@ class Progress:
             text = f"checking {megabytes}"
         unguarded(sys.stderr).write(f"\r{text}\x1b[K")
         sys.stderr.flush()
-        self._shown = True
+        self._drawn = True

@@ -52,7 +52,7 @@ def _read(path: str) -> dict[Key, Any]:
     """The old objects. A file that cannot be read, or is not valid YAML, is an invalid argument here."""
     if os.path.isdir(path):
         raise exits.BadArguments(f"{path} is a directory: --old takes one file")
-    return by_key(inputs.sources(inputs.Wanted([path])))
+    return by_key(inputs.sources(inputs.InputArguments([path])))
 
 
 def by_key(sources: Iterable[Source]) -> dict[Key, Any]:
@@ -76,18 +76,18 @@ class UpdateEvaluator(Evaluator):
         self._old_name = old_name
         self._subresource = subresource
         self._how = how
-        self._told: dict[str, Any] = {}
+        self._fields: dict[str, Any] = {}
         self._hint = ""
         self._before: Any = None
         self._patch: list[dict[str, Any]] | None = None
 
     def _object(self, each: Object, document: Document, lines: Callable[[int], str]) -> Result:
-        self._told, self._hint, self._before, self._patch = {}, "", None, None
+        self._fields, self._hint, self._before, self._patch = {}, "", None, None
         result = super()._object(each, document, lines)
         if result.skipped:
             return result
         errors = tuple(self._pointed(error, each, document, lines) for error in result.errors)
-        return result._replace(update=self._told, errors=errors, patch=self._patch)
+        return result._replace(update=self._fields, errors=errors, patch=self._patch)
 
     def _pointed(self, error: Finding, each: Object, document: Document, lines: Callable[[int], str]) -> Finding:
         """Of a change that is not allowed the server may name the whole spec; here the first such change is marked."""
@@ -109,7 +109,7 @@ class UpdateEvaluator(Evaluator):
         old = self._old.get((kind, namespace, name))
         row = kinds.BY_NAME.get((each.said("apiVersion"), choice.kind))
         if row is None or old is None:
-            self._told = {"allowed": None, "reason": NEW if old is None else NOT_JUDGED}
+            self._fields = {"allowed": None, "reason": NEW if old is None else NOT_JUDGED}
             return super().ask(each, choice)
         stored = self._stored(old, row)
         if stored.refusal is not None or stored.pod is None:
@@ -119,7 +119,7 @@ class UpdateEvaluator(Evaluator):
             )
         outcome = self.updated(self._in_namespace(each.value), stored.pod, old, row)
         how = "apply" if self._applies(each.value) else "replace"
-        self._told, self._before = {"how": how} | _about(outcome), old
+        self._fields, self._before = {"how": how} | _about(outcome), old
         if not outcome.ok and not self._subresource:
             self._hint = self._other_door(each.value, stored.pod, row)
         if outcome.ok and outcome.pod is not None and self.settings.patch:

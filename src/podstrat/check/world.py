@@ -84,7 +84,7 @@ class Builder:
     def read(self, paths: list[str]) -> None:
         """The objects of files and directories. BadArguments, with file and line, for what cannot be one."""
         try:
-            for source in inputs.sources(inputs.Wanted(paths)):
+            for source in inputs.sources(inputs.InputArguments(paths)):
                 if os.path.basename(source.name) in NOT_OBJECTS:
                     continue
                 for document in _documents(source):
@@ -226,7 +226,7 @@ def _bad(document: Document, each: Object, place: places.Place, text: str) -> ex
 
 def files(paths: list[str]) -> set[str]:
     """The files of a world: they are not checked themselves."""
-    return {os.path.realpath(source.path) for source in inputs.sources(inputs.Wanted(paths)) if source.path}
+    return {os.path.realpath(source.path) for source in inputs.sources(inputs.InputArguments(paths)) if source.path}
 
 
 def _documents(source: Source) -> Iterator[Document]:

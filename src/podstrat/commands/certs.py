@@ -107,7 +107,7 @@ class _Secret:
         self._where = where
         self._cluster = cluster.KubernetesCluster(kubeconfig, context)
         self._secret = secret.SharedSecret(self._cluster, namespace, name)
-        self._kept: dict[str, Any] | None = None
+        self._state: dict[str, Any] | None = None
 
     def __str__(self) -> str:
         return f"secret {self._where}"
@@ -118,14 +118,14 @@ class _Secret:
     def read(self) -> State | None:
         from podstrat.certs import secret
 
-        self._kept = self._secret.read()
+        self._state = self._secret.read()
         try:
-            return secret.decoded((self._kept or {}).get("data") or {})
+            return secret.decoded((self._state or {}).get("data") or {})
         except secret.Broken as error:
             raise exits.BadArguments(f"{self}: {error}") from None
 
     def write(self, state: State) -> None:
-        self._kept = self._secret.write(state, self._kept)
+        self._state = self._secret.write(state, self._state)
 
 
 Place = _Folder | _Secret

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         config = kubeconfig.load(args.kubeconfig, args.context, in_cluster_first=True)
         asyncio.run(_run(_settings(args), config))
-    except (settings.BadSettings, errors.ConfigError, lock.Taken, roles.Conflict) as error:
+    except (settings.BadSettings, errors.ConfigError, lock.LockHeld, roles.Conflict) as error:
         raise exits.BadArguments(str(error)) from None
     return exits.OK
 

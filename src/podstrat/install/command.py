@@ -99,7 +99,7 @@ def _how(parser: argparse.ArgumentParser) -> None:
 
 
 def run_install(args: argparse.Namespace) -> int:
-    plan = objects.Wanted(args.overlay, args.namespace, args.image)
+    plan = objects.Installation(args.overlay, args.namespace, args.image)
     if args.show:
         sys.stdout.write(_manifests(plan._replace(monitoring=bool(args.monitoring))))
         return exits.OK
@@ -180,7 +180,7 @@ def _cluster(args: argparse.Namespace) -> KubernetesCluster:
         raise exits.BadArguments(f"{error.name} is not installed: pip install 'podstrat[webhook]'") from None
 
 
-def _manifests(plan: objects.Wanted) -> str:
+def _manifests(plan: objects.Installation) -> str:
     from podstrat.check import yaml_writer
 
     return "---\n".join(yaml_writer.text(obj) for obj in objects.load(plan))

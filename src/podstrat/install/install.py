@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from podstrat.install import objects
 from podstrat.install.apply import Cluster, Refused
-from podstrat.install.objects import Object, Wanted
+from podstrat.install.objects import Installation, Object
 
 OLDEST = (1, 30)
 """The first release with matchConditions in v1. Without them every status update of every pod would be sent."""
@@ -64,7 +64,7 @@ def serves(cluster: Cluster, api_version: str) -> bool:
     return cluster.get(f"/apis/{api_version}") is not None
 
 
-def fitted(cluster: Cluster, plan: Wanted, monitoring: bool | None) -> Wanted:
+def fitted(cluster: Cluster, plan: Installation, monitoring: bool | None) -> Installation:
     """Adapts the request to the cluster; Refused if it cannot be met. ``monitoring`` None: if the operator is there."""
     major, minor = release(cluster)
     if (major, minor) < OLDEST:
@@ -80,7 +80,7 @@ def fitted(cluster: Cluster, plan: Wanted, monitoring: bool | None) -> Wanted:
 # ---- the steps ---------------------------------------------------------------------------------------
 
 
-def install(cluster: Cluster, plan: Wanted, patience: Patience, say: Say) -> None:
+def install(cluster: Cluster, plan: Installation, patience: Patience, say: Say) -> None:
     """Installs or upgrades everything."""
     everything = objects.load(plan)
     namespace = _namespace(cluster, plan, patience, say)
@@ -99,7 +99,7 @@ def install(cluster: Cluster, plan: Wanted, patience: Patience, say: Say) -> Non
             say(f"{objects.title(obj)} deleted: not part of overlay {plan.overlay}")
 
 
-def planned(cluster: Cluster, plan: Wanted, say: Say) -> None:
+def planned(cluster: Cluster, plan: Installation, say: Say) -> None:
     """Server-side dry run of `install`."""
     everything = objects.load(plan)
     there = cluster.get(f"/api/v1/namespaces/{plan.namespace}")
@@ -116,7 +116,7 @@ def planned(cluster: Cluster, plan: Wanted, say: Say) -> None:
         say(f"{objects.title(obj)} deleted (dry run)")
 
 
-def _namespace(cluster: Cluster, plan: Wanted, patience: Patience, say: Say) -> Object | None:
+def _namespace(cluster: Cluster, plan: Installation, patience: Patience, say: Say) -> Object | None:
     """The namespace; waits while it is being deleted."""
     where = f"/api/v1/namespaces/{plan.namespace}"
 

@@ -57,7 +57,7 @@ RESOURCES: dict[tuple[str, str], Resource] = {
 _ORDER = list(RESOURCES)
 
 
-class Wanted(NamedTuple):
+class Installation(NamedTuple):
     """What to install, and the values that override the manifests."""
 
     overlay: str = OVERLAYS[0]
@@ -69,7 +69,7 @@ class Wanted(NamedTuple):
     monitoring: bool = False
 
 
-def load(plan: Wanted) -> list[Object]:
+def load(plan: Installation) -> list[Object]:
     """The objects, in the order in which they are applied."""
     files = [plan.overlay, MONITORING] if plan.monitoring else [plan.overlay]
     objects = [adapted(obj, plan) for file in files for obj in rendered(file)]
@@ -78,7 +78,7 @@ def load(plan: Wanted) -> list[Object]:
     return sorted(objects, key=lambda obj: _ORDER.index(kind_of(obj)))
 
 
-def _register(objects: list[Object], plan: Wanted) -> None:
+def _register(objects: list[Object], plan: Installation) -> None:
     """Replaces the entries of the configurations by those that the replicas keep: see podstrat.webhook.registration."""
     from podstrat.webhook import registration
     from podstrat.webhook.chain import Chain
@@ -112,7 +112,7 @@ def environment(deployment: Object) -> list[Object]:
 
 def every(namespace: str) -> list[Object]:
     """The objects of all overlays, in the order in which they are applied."""
-    by_path = {path(obj): obj for overlay in OVERLAYS for obj in load(Wanted(overlay, namespace, monitoring=True))}
+    by_path = {path(obj): obj for overlay in OVERLAYS for obj in load(Installation(overlay, namespace, monitoring=True))}
     return sorted(by_path.values(), key=lambda obj: _ORDER.index(kind_of(obj)))
 
 
@@ -125,7 +125,7 @@ def rendered(name: str) -> list[Object]:
     return [document.value for document in goyaml.documents(text, f"{name}.yaml")]
 
 
-def adapted(obj: Object, plan: Wanted) -> Object:
+def adapted(obj: Object, plan: Installation) -> Object:
     """An object with the values for one cluster."""
     result: Object = _elsewhere(copy.deepcopy(obj), plan.namespace)
     for container in _containers(result):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podstrat.install import install, objects, trial
 from podstrat.install.apply import Cluster
-from podstrat.install.objects import Object, Wanted
+from podstrat.install.objects import Installation, Object
 
 if TYPE_CHECKING:
     from podstrat.webhook.settings import Settings
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
 def look(cluster: Cluster, namespace: str, now: datetime, probe_namespace: str = "default") -> list[Row]:
     """All checks; a single row if nothing is installed."""
-    shipped = objects.load(Wanted(namespace=namespace))
+    shipped = objects.load(Installation(namespace=namespace))
     stored = {obj["kind"]: cluster.get(objects.path(obj)) for obj in shipped if objects.is_configuration(obj)}
     (planned,) = [obj for obj in shipped if obj["kind"] == "Deployment"]
     deployment = cluster.get(objects.path(planned))

@@ -77,7 +77,7 @@ def _sources(args: argparse.Namespace) -> Iterable[Source]:
     from podstrat.check import inputs, options
 
     if not args.live:
-        return inputs.sources(options.wanted(args))
+        return inputs.sources(options.input_arguments(args))
     if args.paths or args.filename or args.kustomize:
         raise exits.BadArguments("--live cannot be combined with files")
     from podstrat.kubeclient import kubeconfig

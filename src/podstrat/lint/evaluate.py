@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from podstrat.check import places, report
 from podstrat.check.report import Finding, Result
 from podstrat.lint import rules
-from podstrat.lint.rule import Found, Rule, Severity
+from podstrat.lint.rule import Problem, Rule, Severity
 from podstrat.lint.subjects import Configuration, Role, Scene, Subject, Workload
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def result(read: Read, scene: Scene, choice: Choice) -> Result:
     return about._replace(errors=tuple(by_severity["error"]), warnings=tuple(warnings), message=message)
 
 
-def findings(subject: Subject, disabled: frozenset[str] = frozenset()) -> Iterator[tuple[Rule, Found]]:
+def findings(subject: Subject, disabled: frozenset[str] = frozenset()) -> Iterator[tuple[Rule, Problem]]:
     """The findings of all rules on a subject, except the disabled ones."""
     left_out = disabled | {word.strip() for word in subject.annotations.get(IGNORE, "").split(",")}
     for rule, looked_at in _pairs(subject):
@@ -75,7 +75,7 @@ def _pairs(subject: Subject) -> Iterator[tuple[Rule, object]]:
         yield from ((rule, subject) for rule in rules.FOR_ROLES)
 
 
-def _finding(rule: Rule, problem: Found, read: Read) -> Finding:
+def _finding(rule: Rule, problem: Problem, read: Read) -> Finding:
     place = places.found(problem.place, read.each.value)
     line, column = places.mark(read.document, read.each.at, problem.place)
     value = places.at(place, read.each.value) if place and place == problem.place else None

@@ -18,7 +18,7 @@ WARNING: Severity = "warning"
 INFO: Severity = "info"
 
 
-class Found(NamedTuple):
+class Problem(NamedTuple):
     """One finding."""
 
     place: Place
@@ -29,7 +29,7 @@ class Found(NamedTuple):
     """Overrides the severity of the rule."""
 
 
-Finds = Iterator[Found]
+Finds = Iterator[Problem]
 Check = Callable[[Any], Finds]
 
 

@@ -21,7 +21,7 @@ from podstrat.kubeclient import kubeconfig
 from podstrat.kubeclient.config import ClientConfig
 from podstrat.kubeclient.errors import ConfigError
 from podstrat.live.board import Board
-from podstrat.live.following import Cluster, Follower
+from podstrat.live.following import ClusterView, Follower
 from podstrat.web import assets
 from podstrat.web.server import PageServer, Site
 
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, lambda *_: over.set())
     board = Board()
     with site(board, args.port) as server:
-        Follower(Cluster(board), load).start()
+        Follower(ClusterView(board), load).start()
         if args.until_eof:
             threading.Thread(target=_until_eof, args=(over,), daemon=True).start()
         if args.ready_file is not None:

@@ -47,7 +47,7 @@ RESOURCES = (
 )
 
 
-class Cluster:
+class ClusterView:
     """What has been seen of a cluster, as entries of a board."""
 
     def __init__(self, board: Board) -> None:
@@ -56,11 +56,11 @@ class Cluster:
         self._pods: dict[str, entries.Pod] = {}
         self._slices: dict[str, tuple[str, tuple[entries.Device, ...]]] = {}
         self._nodes: dict[str, Object] = {}
-        self._known: dict[str, dict[str, Any]] = {"pods": self._pods, "slices": self._slices, "nodes": self._nodes}
+        self._tables: dict[str, dict[str, Any]] = {"pods": self._pods, "slices": self._slices, "nodes": self._nodes}
 
     def put(self, kind: str, obj: Object) -> None:
         """An object that is there, or has changed; not one too many."""
-        versions = self._known.get(kind)
+        versions = self._tables.get(kind)
         if versions is not None and len(versions) >= MOST and _key(obj) not in versions:
             return
         getattr(self, f"_put_{kind}")(obj)
@@ -71,7 +71,7 @@ class Cluster:
     def replace(self, kind: str, objects: list[Object]) -> None:
         """All objects of a kind: those that are not among them are gone."""
         there = {_key(each) for each in objects}
-        for key in [key for key in self._known.get(kind, ()) if key not in there]:
+        for key in [key for key in self._tables.get(kind, ()) if key not in there]:
             namespace, _, name = key.rpartition("/")
             self.remove(kind, {"metadata": {"name": name, "namespace": namespace}})
         for each in objects:
@@ -161,7 +161,7 @@ def _key(obj: Object) -> str:
 class Follower:
     """Keeps a cluster up to date. ``load`` gives the configuration of the client: it may not be there yet, or change."""
 
-    def __init__(self, cluster: Cluster, load: Callable[[], ClientConfig]) -> None:
+    def __init__(self, cluster: ClusterView, load: Callable[[], ClientConfig]) -> None:
         self._cluster = cluster
         self._load = load
         self.stopping = threading.Event()

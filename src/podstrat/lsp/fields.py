@@ -24,7 +24,7 @@ _UNLIKELY = "?"
 _QUOTED = re.compile(r'"([^"]*)"')
 
 
-class Known(NamedTuple):
+class FieldOfType(NamedTuple):
     """A field, and the type that has it."""
 
     field: Field
@@ -38,7 +38,7 @@ def type_of(api_version: str, kind: str, table: Types) -> str:
     return name if name in table else ""
 
 
-def at(root: str, place: Place, table: Types) -> Known | None:
+def at(root: str, place: Place, table: Types) -> FieldOfType | None:
     """The field at a place of an object of a type; None if there is no such field."""
     holder, entry = root, None
     for step in place:
@@ -48,7 +48,7 @@ def at(root: str, place: Place, table: Types) -> Known | None:
         field = table.fields(holder).get(step) if holder in table else None
         if field is None:
             return entry._replace(holder="") if entry is not None and entry.field.shape == "map" else None
-        entry = Known(field, holder)
+        entry = FieldOfType(field, holder)
         holder = field.type if field.shape == "value" else ""
     return entry
 
@@ -72,7 +72,7 @@ def spelled(field: Field) -> str:
     return {"list": f"list of {name}", "map": f"map of {name}"}.get(field.shape, name)
 
 
-def description(entry: Known) -> str:
+def description(entry: FieldOfType) -> str:
     """The sentence of our own that kubectl explain shows; empty if there is none."""
     schema = descriptions.described({"properties": {entry.field.name: {}}}, entry.holder)
     return str(schema["properties"][entry.field.name].get("description", ""))
@@ -112,7 +112,7 @@ def _answer(engine: Engine, obj: Any, place: Place, value: Any) -> Any:
         return None
 
 
-def gate(entry: Known, engine: Engine) -> str:
+def gate(entry: FieldOfType, engine: Engine) -> str:
     """The gate that guards a field, with its stage and state in the release; empty if none does."""
     name = _guards().get((entry.holder, entry.field.name))
     stages = history.known(engine.version)
@@ -128,7 +128,7 @@ def _guards() -> dict[tuple[str, str], str]:
     return rows | {field: gate for gate, misfit in gated.MISFITS.items() for field in misfit.fields}
 
 
-def since(entry: Known) -> str:
+def since(entry: FieldOfType) -> str:
     """The first release that has a field, of those that are known; empty if all have it."""
     having = list(_releases_with(entry.holder, entry.field.name))
     return having[0] if having and having[0] != types.RELEASES[0] else ""

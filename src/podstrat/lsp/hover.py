@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 from podstrat.check import places
 from podstrat.lsp import cursor, fields, ranges
 from podstrat.lsp.analysis import Analysis
-from podstrat.lsp.fields import Known
+from podstrat.lsp.fields import FieldOfType
 
 
 def of(analysis: Analysis, at: lsp.Position) -> lsp.Hover | None:
@@ -29,7 +29,7 @@ def of(analysis: Analysis, at: lsp.Position) -> lsp.Hover | None:
     return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, text))
 
 
-def _paragraphs(analysis: Analysis, entry: Known, place: places.Place, obj: object) -> Iterator[str]:
+def _paragraphs(analysis: Analysis, entry: FieldOfType, place: places.Place, obj: object) -> Iterator[str]:
     engine = analysis.evaluator.engine
     yield f"**{places.text(place)}**: {fields.spelled(entry.field)}"
     if text := fields.description(entry):

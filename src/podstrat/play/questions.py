@@ -167,7 +167,7 @@ def offered(_: Any) -> dict[str, Any]:
     return settings.offered()
 
 
-def _chosen(question: Mapping[str, Any]) -> settings.Chosen:
+def _chosen(question: Mapping[str, Any]) -> settings.ServerSettings:
     return settings.chosen(question.get("settings") or {})
 
 

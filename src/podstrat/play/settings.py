@@ -20,7 +20,7 @@ KEPT = 16
 """Evaluators that are kept: one for each choice that was made lately."""
 
 
-class Chosen(NamedTuple):
+class ServerSettings(NamedTuple):
     """The choice, checked: a server would start so."""
 
     release: str = options.RELEASES[-1]
@@ -47,11 +47,11 @@ class Chosen(NamedTuple):
 
 
 @lru_cache(KEPT)
-def _kept(choice: Chosen, send: str, validation: str) -> Evaluator:
+def _kept(choice: ServerSettings, send: str, validation: str) -> Evaluator:
     return Evaluator(choice.settings(send, validation))
 
 
-def chosen(question: Any) -> Chosen:
+def chosen(question: Any) -> ServerSettings:
     """BadArguments, in the words of the command line, for what no server would start with."""
     from podstrat.strategy.gates import history
 
@@ -69,7 +69,9 @@ def chosen(question: Any) -> Chosen:
     level = _text(question, "podSecurity", "")
     if level not in LEVELS:
         raise exits.BadArguments(f"podSecurity must be one of {', '.join(LEVELS[1:])}")
-    return Chosen(f"{major}.{minor}", tuple(sorted(gates.items())), _plugins(question.get("plugins"), (major, minor)), level)
+    return ServerSettings(
+        f"{major}.{minor}", tuple(sorted(gates.items())), _plugins(question.get("plugins"), (major, minor)), level
+    )
 
 
 def _plugins(value: Any, release: tuple[int, int]) -> str:

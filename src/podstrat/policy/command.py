@@ -54,7 +54,7 @@ def _test(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise exits.BadArguments(f"--kubernetes-version: {error}") from None
     summary = runner.Tally()
-    _write(runner.results(inputs.sources(inputs.Wanted(args.paths)), engine, summary), summary, args)
+    _write(runner.results(inputs.sources(inputs.InputArguments(args.paths)), engine, summary), summary, args)
     if summary.unread:
         return exits.USAGE
     if not summary.checked:
@@ -76,7 +76,7 @@ def _cost(args: argparse.Namespace) -> int:
     from podstrat.policy import cost
 
     try:
-        estimates = list(cost.estimates(inputs.sources(inputs.Wanted(args.paths))))
+        estimates = list(cost.estimates(inputs.sources(inputs.InputArguments(args.paths))))
     except (goyaml.YamlError, cel.MissingLibrary) as error:
         raise exits.BadArguments(str(error)) from None
     if not estimates:

@@ -13,7 +13,7 @@ from typing import Any
 
 from podstrat.check import inputs
 from podstrat.policy import testfile, verdict
-from podstrat.policy.verdict import Asked, Verdict
+from podstrat.policy.verdict import PolicyRequest, Verdict
 from podstrat.strategy import kinds
 from podstrat.strategy.engine import Engine
 from podstrat.strategy.kinds.kind import Kind
@@ -35,17 +35,17 @@ class Policies:
 
     def create(self, obj: Object, *, user: User = ADMIN) -> Verdict:
         """The verdict on a new object."""
-        return self._verdict(Asked("create", _kind(obj), obj, user=user))
+        return self._verdict(PolicyRequest("create", _kind(obj), obj, user=user))
 
     def update(self, obj: Object, old: Object, *, subresource: str = "", user: User = ADMIN) -> Verdict:
         """The verdict on an object that replaces another."""
-        return self._verdict(Asked("update", _kind(old), obj, old, subresource, user))
+        return self._verdict(PolicyRequest("update", _kind(old), obj, old, subresource, user))
 
     def delete(self, old: Object, *, user: User = ADMIN) -> Verdict:
         """The verdict on the deletion of an object."""
-        return self._verdict(Asked("delete", _kind(old), old=old, user=user))
+        return self._verdict(PolicyRequest("delete", _kind(old), old=old, user=user))
 
-    def _verdict(self, write: Asked) -> Verdict:
+    def _verdict(self, write: PolicyRequest) -> Verdict:
         namespace = write.namespace
         if namespace not in self._engines:
             self._engines[namespace] = verdict.engine(self._base, self._objects, [namespace])
@@ -61,7 +61,7 @@ class Policies:
 
 def _read(path: str) -> Iterator[tuple[str, Object]]:
     """The objects of files, each with where it stands; tests of policies are left out."""
-    for opened in inputs.objects(inputs.Wanted([path])):
+    for opened in inputs.objects(inputs.InputArguments([path])):
         if opened.object.said("kind") not in ("", testfile.KIND):
             yield f"{opened.title}: ", opened.object.value
 

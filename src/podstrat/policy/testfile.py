@@ -23,7 +23,7 @@ from podstrat.check import inputs, manifest
 from podstrat.check.places import Place
 from podstrat.goyaml import Document
 from podstrat.policy import errors
-from podstrat.policy.verdict import Asked
+from podstrat.policy.verdict import PolicyRequest
 from podstrat.strategy import kinds
 from podstrat.strategy.kinds.kind import Kind
 from podstrat.strategy.request import ADMIN, User
@@ -53,7 +53,7 @@ class Case(NamedTuple):
 
     name: str
     at: Place
-    asked: Asked
+    asked: PolicyRequest
     expect: str
     message: str | None
     contains: str | None
@@ -117,7 +117,7 @@ class _Reader:
         return Case(
             name=self._typed(at, "name", str) or f"requests[{at[-1]}]",
             at=at,
-            asked=Asked(OPERATIONS[operation], kind, obj, old, subresource, self._user((*at, "user"))),
+            asked=PolicyRequest(OPERATIONS[operation], kind, obj, old, subresource, self._user((*at, "user"))),
             expect=self._choice((*at, "expect"), VERDICTS, ""),
             message=self._typed(at, "message", str),
             contains=self._typed(at, "messageContains", str),

@@ -30,7 +30,7 @@ _PREFIX = re.compile(
 Object = dict[str, Any]
 
 
-class Asked(NamedTuple):
+class PolicyRequest(NamedTuple):
     """A write that policies are asked about."""
 
     verb: str
@@ -92,7 +92,7 @@ def refusal(obj: Object, engine: Engine) -> Outcome | None:
     return None if outcome.ok else outcome
 
 
-def of(write: Asked, engine: Engine) -> Verdict:
+def of(write: PolicyRequest, engine: Engine) -> Verdict:
     """What the policies of an engine make of a write."""
     old, new = _versioned(write)
     try:
@@ -113,7 +113,7 @@ def of(write: Asked, engine: Engine) -> Verdict:
     return _verdict(engine.judge(request, stored))
 
 
-def _versioned(write: Asked) -> tuple[Object | None, Object | None]:
+def _versioned(write: PolicyRequest) -> tuple[Object | None, Object | None]:
     """Old and new object; an update of an object without a resourceVersion is one of the version that is stored."""
     old, new = write.old, write.object
     if old is None or new is None or "resourceVersion" in old["metadata"]:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from podstrat import patches
 from podstrat.apiserver import negotiation
 from podstrat.apiserver.admission.attributes import Subject
-from podstrat.apiserver.admission.chain import Called, Chain
+from podstrat.apiserver.admission.chain import Chain, WebhookCall
 from podstrat.apiserver.admission.configurations import MUTATING, REGISTRATION, VALIDATING
 from podstrat.apiserver.admission.gate import Admission
 from podstrat.apiserver.api import Api
@@ -46,7 +46,7 @@ class Admitted:
     body: Object
     """The pod as it is stored, or the Status that says why it is not."""
     warnings: tuple[str, ...]
-    calls: tuple[Called, ...]
+    calls: tuple[WebhookCall, ...]
     """Every call of a webhook: its ``request``, ``answer`` and ``patch``, whether it ``changed`` the pod, its ``error``."""
     annotations: Mapping[str, str]
     """What the server would write into its audit log."""
@@ -100,7 +100,7 @@ class Admitted:
             yield from (f"    {patches.shown(step)}" for step in call.patch)
 
 
-def _decision(call: Called) -> str:
+def _decision(call: WebhookCall) -> str:
     response = (call.answer or {}).get("response") or {}
     if not response.get("allowed"):
         return "refuses" if response else "not asked"

@@ -30,7 +30,7 @@ class Refused(UpError):
         self.code, self.message = code, message
 
 
-class Api:
+class ApiClient:
     """One user of the server, in one thread."""
 
     def __init__(self, kubeconfig: Path) -> None:

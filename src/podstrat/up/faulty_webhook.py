@@ -12,7 +12,7 @@ from types import TracebackType
 
 from podstrat.certs import files, server_tls
 from podstrat.certs.issuing import Authority
-from podstrat.up.client import HOOKS, Api, Object
+from podstrat.up.client import HOOKS, ApiClient, Object
 
 HOST = "127.0.0.1"
 NAME = "careless"
@@ -55,7 +55,7 @@ class _Handler(BaseHTTPRequestHandler):
 class FaultyWebhook:
     """At work, and registered with the API server, while it is entered."""
 
-    def __init__(self, api: Api, folder: Path) -> None:
+    def __init__(self, api: ApiClient, folder: Path) -> None:
         self._api = api
         now = datetime.now(UTC)
         authority = Authority.new(NAME, now)

@@ -7,7 +7,7 @@ from typing import Any
 from podstrat.install import objects
 from podstrat.node import roles
 from podstrat.node.status import condition, lifecycle
-from podstrat.up.client import CLAIMS, HOOKS, PODS, Api, Object
+from podstrat.up.client import CLAIMS, HOOKS, PODS, ApiClient, Object
 
 NODE = "node-1"
 DRIVER = "gpu.example.com"
@@ -22,7 +22,7 @@ ENTRY = f"claim:{REQUEST}"
 TRAINING, ENCODER, CRASHER, SERVING, DOOMED = "training", "encoder", "crasher", "serving", "doomed"
 
 
-def apply(api: Api, bundle: str) -> None:
+def apply(api: ApiClient, bundle: str) -> None:
     """The webhook is registered first: it sees the pods come."""
     for configuration in _configurations(bundle):
         api.create(f"{HOOKS}/{configuration['kind'].lower()}s", configuration)
@@ -32,7 +32,7 @@ def apply(api: Api, bundle: str) -> None:
 
 def _configurations(bundle: str) -> list[Object]:
     """As they are shipped for production; the service has the address that the server was told."""
-    shipped = objects.load(objects.Wanted("production"))
+    shipped = objects.load(objects.Installation("production"))
     return [objects.with_bundle(each, bundle) for each in shipped if objects.is_configuration(each)]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import NamedTuple
 
-from podstrat.up.client import CLAIMS, MERGE, SLICES, Api, Object, Refused
+from podstrat.up.client import CLAIMS, MERGE, SLICES, ApiClient, Object, Refused
 from podstrat.up.process import UpError
 
 PAUSE = 0.2
@@ -31,9 +31,9 @@ class Unschedulable(Exception):
 class Scheduler:
     """Works in a thread of its own while it is entered."""
 
-    def __init__(self, api: Api, node: str) -> None:
+    def __init__(self, api: ApiClient, node: str) -> None:
         self._api, self._node = api, node
-        self._done = threading.Event()
+        self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
         self._failure: Exception | None = None
 
@@ -42,7 +42,7 @@ class Scheduler:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._done.set()
+        self._over.set()
         self._thread.join()
 
     def check(self) -> None:
@@ -52,10 +52,10 @@ class Scheduler:
 
     def _run(self) -> None:
         try:
-            while not self._done.wait(PAUSE):
+            while not self._over.wait(PAUSE):
                 self.look()
         except Exception as error:
-            if not self._done.is_set():
+            if not self._over.is_set():
                 self._failure = error
 
     def look(self) -> None:

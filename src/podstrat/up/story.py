@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from podstrat.up import scene, view
-from podstrat.up.client import CLAIMS, EVENTS, JSON_PATCH, PODS, Api, Object, Refused
+from podstrat.up.client import CLAIMS, EVENTS, JSON_PATCH, PODS, ApiClient, Object, Refused
 from podstrat.up.faulty_webhook import FaultyWebhook
 from podstrat.up.process import UpError
 from podstrat.up.scene import CRASHER, DOOMED, ENCODER, ENTRY, NODE, SERVING, TRAINING
@@ -102,7 +102,7 @@ def play(stage: Stage) -> bool:
     return True
 
 
-def _how_it_is(api: Api) -> str:
+def _how_it_is(api: ApiClient) -> str:
     events = view.aligned(view.happenings(api.items(EVENTS))[-5:] or [("no events",)])
     return "\n".join([*view.pods_table([view.row(pod) for pod in api.items(PODS)]), "", *events])
 
@@ -151,7 +151,7 @@ def _forget(stage: Stage) -> None:
 
 
 def _lie(stage: Stage) -> None:
-    def write(api: Api, health: str) -> Callable[[], object]:
+    def write(api: ApiClient, health: str) -> Callable[[], object]:
         entry = "/status/containerStatuses/0/allocatedResourcesStatus/0"
         change = [
             {"op": "test", "path": f"{entry}/name", "value": ENTRY},

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from podstrat.up import scene
-from podstrat.up.client import Api
+from podstrat.up.client import ApiClient
 from podstrat.up.credentials import WEBHOOK, Credentials
 from podstrat.up.guard import Guard
 from podstrat.up.process import Process, UpError
@@ -61,7 +61,7 @@ class System:
         """Further health checks; each raises UpError on failure."""
         self._halt = threading.Event()
         self._before: dict[signal.Signals, object] = {}
-        self._apis: list[Api] = []
+        self._apis: list[ApiClient] = []
         self._guard: Guard | None = None
 
     def __enter__(self) -> System:
@@ -173,9 +173,9 @@ class System:
         """The administrator's."""
         return self.folder / "kubeconfig"
 
-    def api(self, kubeconfig: Path | None = None) -> Api:
+    def api(self, kubeconfig: Path | None = None) -> ApiClient:
         """A client of one's own, for one thread."""
-        client = Api(kubeconfig or self.kubeconfig)
+        client = ApiClient(kubeconfig or self.kubeconfig)
         self._apis.append(client)
         return client
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from podstrat.printable import allow, plain, unguarded
-from podstrat.up.client import EVENTS, PODS, Api, Object
+from podstrat.up.client import EVENTS, PODS, ApiClient, Object
 
 HEADINGS = ("NAME", "READY", "GENERATION", "OBSERVED", "PHASE", "DEVICES")
 LAST_EVENTS = 6  # with the table they fit into 24 lines
@@ -116,8 +116,8 @@ class View:
         """Lines of the table that is on the screen."""
         self._drawn: list[str] = []
         self._next = 0.0
-        self._shown: dict[str, Row] = {}
-        self._heard = 0
+        self._rows: dict[str, Row] = {}
+        self._event_count = 0
 
     def say(self, text: str = "") -> None:
         """A line that stays."""
@@ -125,7 +125,7 @@ class View:
         lines = [plain(line) for line in text.split("\n")]
         print("\n".join(map(self._tinted, lines) if self._coloured else lines), flush=True)
 
-    def refresh(self, api: Api) -> None:
+    def refresh(self, api: ApiClient) -> None:
         """Looks at the pods and events, if it is time, and shows what there is."""
         if time.monotonic() < self._next:
             return
@@ -141,19 +141,19 @@ class View:
         self._height = 0
 
     def _tell(self, rows: Sequence[Row], events: Sequence[Happening]) -> None:
-        if not self._shown:
-            self._heard = len(events)
+        if not self._rows:
+            self._event_count = len(events)
             self.say("\n".join(pods_table(rows)))
         else:
             for each in rows:
-                if self._shown.get(each.name) != each:
+                if self._rows.get(each.name) != each:
                     self.say(_line(each))
-            for gone in self._shown.keys() - {each.name for each in rows}:
+            for gone in self._rows.keys() - {each.name for each in rows}:
                 self.say(f"pod {gone}: gone")
-            for event in events[self._heard :]:
+            for event in events[self._event_count :]:
                 self.say(f"event {event.type} {event.reason}: {event.pod}: {event.message}")
-            self._heard = max(self._heard, len(events))
-        self._shown = {each.name: each for each in rows}
+            self._event_count = max(self._event_count, len(events))
+        self._rows = {each.name: each for each in rows}
 
     def _draw(self, rows: Sequence[Row], events: Sequence[Happening]) -> None:
         width, height = _size()

@@ -47,7 +47,7 @@ HEADERS = {
 """With every answer, refusals included."""
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """A request that is not answered, with the status code and the words that say why."""
 
     def __init__(self, code: int, text: str) -> None:
@@ -85,21 +85,21 @@ class Guard:
         """The path that is asked for, or Refused."""
         host = headers.get("Host", "")
         if host not in self._hosts:
-            raise Refused(421, "this server answers to its own name alone")
+            raise Rejected(421, "this server answers to its own name alone")
         origin = headers.get("Origin", "")
         if (origin or method != "GET") and origin != f"http://{host}":
-            raise Refused(403, "a request of another origin")
+            raise Rejected(403, "a request of another origin")
         if headers.get("Sec-Fetch-Site", "") not in OWN_SITE and headers.get("Sec-Fetch-Mode", "") != "navigate":
-            raise Refused(403, "a request of another site")
+            raise Rejected(403, "a request of another site")
         try:
             url = urlsplit(target)
         except ValueError:
-            raise Refused(400, "not an address") from None
+            raise Rejected(400, "not an address") from None
         token = parse_qs(url.query).get(TOKEN, [""])[0]
         if method == "GET" and url.path == "/" and self._is(token, self._token):
             return Admitted(url.path, exchange=True)
         if not self._is(_cookie(headers.get("Cookie", ""), self._cookie), self._session):
-            raise Refused(403, NO_TOKEN)
+            raise Rejected(403, NO_TOKEN)
         return Admitted(url.path, exchange=False)
 
     @staticmethod

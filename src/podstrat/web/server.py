@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from podstrat import exits
 from podstrat.web.assets import Asset
-from podstrat.web.guard import HEADERS, HOST, Guard, Refused
+from podstrat.web.guard import HEADERS, HOST, Guard, Rejected
 
 LARGEST_BODY = 2 << 20
 """Bytes of a question: two texts of the size that a playground takes, as JSON."""
@@ -124,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(303, "text/plain", b"", {"Location": "/", "Set-Cookie": self.server.guard.set_cookie})
             else:
                 answer(admitted.path)
-        except Refused as refused:
+        except Rejected as refused:
             self.close_connection = True  # its body, if it has one, is not read
             self._refuse(refused.code, str(refused))
 
@@ -134,17 +134,17 @@ class _Handler(BaseHTTPRequestHandler):
             return
         asset = self.server.site.assets.get(path)
         if asset is None:
-            raise Refused(404, "no such page")
+            raise Rejected(404, "no such page")
         self._send(200, asset.content_type, asset.body)
 
     def _post(self, path: str) -> None:
         question = self.server.site.questions.get(path)
         if question is None:
-            raise Refused(404, "no such question")
+            raise Rejected(404, "no such question")
         body = self._body()
         at_work = self.server.at_work[path in self.server.site.slow]
         if not at_work.acquire(timeout=PATIENCE):
-            raise Refused(503, "busy with other questions")
+            raise Rejected(503, "busy with other questions")
         try:
             if self._has_gone():
                 self.close_connection = True
@@ -167,16 +167,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> Any:
         if self.headers.get_content_type() != JSON:
-            raise Refused(415, f"a question is {JSON}")
+            raise Rejected(415, f"a question is {JSON}")
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal():
-            raise Refused(411, "a question has a Content-Length")
+            raise Rejected(411, "a question has a Content-Length")
         if len(length) > 9 or int(length) > LARGEST_BODY:
-            raise Refused(413, f"larger than {LARGEST_BODY >> 20} MiB")
+            raise Rejected(413, f"larger than {LARGEST_BODY >> 20} MiB")
         try:
             return json.loads(self.rfile.read(int(length)))
         except (ValueError, RecursionError):
-            raise Refused(400, "the question is not JSON") from None
+            raise Rejected(400, "the question is not JSON") from None
 
     def _stream(self, values: Iterator[Any]) -> None:
         self.close_connection = True

@@ -15,7 +15,7 @@ from podstrat.apiserver.auth import User
 from podstrat.cel import parser
 from podstrat.strategy import errors
 from podstrat.strategy.rules import expressions
-from podstrat.strategy.verbs.reviewers import Asked, finished
+from podstrat.strategy.verbs.reviewers import Proposal, finished
 from tests.apiserver.admission import hooks
 from tests.apiserver.admission.conftest import Start
 from tests.apiserver.admission.scene import BY_PLURAL, Scene, node, said
@@ -51,7 +51,7 @@ def write(
     if new is None and old is None:
         new = hooks.pod()
     who = user or User("kubernetes-admin", ("system:masters",))
-    asked = Asked(None if new is None else finished(new), old, {})
+    asked = Proposal(None if new is None else finished(new), old, {})
     return attributes.of(Subject(kind, namespace if kind.namespaced else "", "", subresource, who), asked)
 
 

@@ -7,7 +7,7 @@ import pytest
 from podstrat.node.drivers.generated import podresources_pb2
 from podstrat.node.drivers.podresources import PodResources
 from podstrat.node.drivers.protocols import wire
-from podstrat.node.drivers.protocols.serving import Refused, Server
+from podstrat.node.drivers.protocols.serving import CallRefused, Server
 from podstrat.node.model import Device
 from tests.node.fixtures import VirtualClock
 from tests.node.state.test_inventory import RESOURCE, requesting
@@ -53,7 +53,7 @@ async def test_while_the_kubelet_does_not_answer_what_it_said_is_kept_and_marked
         assert told[:2] == ({uid}, f"{kubelet.socket}: podresources available again")
         harness.write(told.pods)
         assert harness.claims.stale_since is None
-        service.trouble = Refused("RESOURCE_EXHAUSTED", "rejected by rate limit")
+        service.trouble = CallRefused("RESOURCE_EXHAUSTED", "rejected by rate limit")
         clock.advance(10.0)
         assert "rejected by rate limit (RESOURCE_EXHAUSTED)" in (await kubelet.ask()).note
         assert (await kubelet.ask())[:2] == (set(), None)

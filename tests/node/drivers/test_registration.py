@@ -11,7 +11,7 @@ import pytest
 from podstrat.node.drivers import discovery, plugins
 from podstrat.node.drivers.protocols import calls, deviceplugin, streams
 from podstrat.node.drivers.protocols.registration import Info
-from podstrat.node.drivers.protocols.serving import Refused
+from podstrat.node.drivers.protocols.serving import CallRefused
 from podstrat.node.model import Closed, Note, Registered, Report, Silent, Unregistered
 from podstrat.node.simulator.driver import DevicePlugin, DraDriver
 from podstrat.node.state import health
@@ -185,7 +185,7 @@ async def test_the_drivers_order_counts_for_preparing_and_ours_for_health(root):
 @pytest.mark.scenario(9)
 async def test_a_plugin_that_fails_at_the_notification_is_unregistered_and_tried_again(root):
     driver = DraDriver(root)
-    driver.trouble["NotifyRegistrationStatus"] = Refused("INTERNAL", "not now")
+    driver.trouble["NotifyRegistrationStatus"] = CallRefused("INTERNAL", "not now")
     async with driver, Listening(root) as node:
         await node.events.until(Unregistered)
         assert not node.drivers.registered()

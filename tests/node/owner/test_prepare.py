@@ -8,7 +8,7 @@ from podstrat.node.drivers.generated import dra_pb2
 from podstrat.node.drivers.protocols import dra, wire
 from podstrat.node.drivers.protocols.calls import CallFailed
 from podstrat.node.drivers.protocols.dra import Claim, Prepared, Result
-from podstrat.node.drivers.protocols.serving import Refused, Server
+from podstrat.node.drivers.protocols.serving import CallRefused, Server
 from podstrat.node.simulator.driver import Device, DraDriver, Failure
 
 ONE, TWO = Claim("default", "one", "uid-1"), Claim("default", "two", "uid-2")
@@ -120,7 +120,7 @@ async def test_unpreparing_may_fail_for_one_claim(root):
 
 async def test_a_call_that_is_refused_says_why(root):
     driver = DraDriver(root)
-    driver.trouble["NodeUnprepareResources"] = Refused("FAILED_PRECONDITION", "not now")
+    driver.trouble["NodeUnprepareResources"] = CallRefused("FAILED_PRECONDITION", "not now")
     async with driver:
         with pytest.raises(CallFailed) as failure:
             await dra.unprepare(str(driver.socket), "v1", [ONE])

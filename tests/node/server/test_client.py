@@ -10,13 +10,13 @@ from podstrat.kubeclient.config import ClientConfig
 from podstrat.kubeclient.credentials import TokenFile
 from podstrat.kubeclient.errors import Expired, Unavailable
 from podstrat.node.runtime.clock import BootClock
-from podstrat.node.server.client import Api
+from podstrat.node.server.client import ApiClient
 from podstrat.node.server.informer import Collection
 from tests.kubeclient.raw import CHUNKED, Raw, answer
 
 
-def timed(config: ClientConfig) -> Api:
-    return Api(config, BootClock(), timeout=20.0)
+def timed(config: ClientConfig) -> ApiClient:
+    return ApiClient(config, BootClock(), timeout=20.0)
 
 
 @pytest.mark.scenario(98)

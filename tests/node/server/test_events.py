@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from podstrat.kubeclient.answer import Answer
-from podstrat.node.model import Verdict
+from podstrat.node.model import DeviceHealth
 from podstrat.node.server import events
 from podstrat.node.server.events import Event, Recorder
 from podstrat.node.state.transitions import Transitions
@@ -118,13 +118,13 @@ async def test_new_events_of_a_pod_are_rate_limited_and_others_are_not_held_up()
 @pytest.mark.scenario(127)
 def test_what_was_unhealthy_before_a_restart_is_not_reported_again():
     before = Transitions(pause=0.0)
-    before.see("uid", {gpu(0): Verdict("Unhealthy", "XID 79"), gpu(1): Verdict("Healthy")}, 0.0)
+    before.see("uid", {gpu(0): DeviceHealth("Unhealthy", "XID 79"), gpu(1): DeviceHealth("Healthy")}, 0.0)
     assert [each.reason for each in before.due(1.0)] == ["DeviceUnhealthy"]
     after = Transitions(pause=0.0)
     after.restore(before.rows())
-    after.see("uid", {gpu(0): Verdict("Unhealthy", "XID 79"), gpu(1): Verdict("Healthy")}, 2.0)
+    after.see("uid", {gpu(0): DeviceHealth("Unhealthy", "XID 79"), gpu(1): DeviceHealth("Healthy")}, 2.0)
     assert after.due(3.0) == []
-    after.see("uid", {gpu(0): Verdict("Healthy")}, 4.0)
+    after.see("uid", {gpu(0): DeviceHealth("Healthy")}, 4.0)
     assert [each.reason for each in after.due(5.0)] == ["DeviceRecovered"]
     after.retain([])
     assert after.rows() == []

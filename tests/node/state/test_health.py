@@ -12,6 +12,7 @@ from podstrat.node.model import (
     NOT_KNOWN,
     Closed,
     Device,
+    DeviceHealth,
     Note,
     Reading,
     Registered,
@@ -19,7 +20,6 @@ from podstrat.node.model import (
     Session,
     Silent,
     Unregistered,
-    Verdict,
 )
 from podstrat.node.runtime.deadlines import NEVER, Deadlines
 from podstrat.node.state import sanitize
@@ -57,7 +57,7 @@ def test_what_changed_comes_out():
     assert state.take(report(OLD, says(0), says(1)), 1.0).changed == {GPU[1]}
     assert state.take(report(OLD, says(0), says(1)), 2.0).changed == set()
     assert state.take(report(OLD, says(0, message="warm")), 3.0).changed == {GPU[0]}
-    assert state.look(GPU[0], 3.0) == Verdict("Healthy", "warm")
+    assert state.look(GPU[0], 3.0) == DeviceHealth("Healthy", "warm")
 
 
 def test_a_message_that_reads_the_same_when_cleaned_is_no_change():

@@ -7,8 +7,8 @@ import copy
 import pytest
 
 from podstrat import Engine
-from podstrat.node.model import NOT_KNOWN, Device, PodDevices, Verdict
-from podstrat.node.state.devices import Held, Holding
+from podstrat.node.model import NOT_KNOWN, Device, DeviceHealth, PodDevices
+from podstrat.node.state.devices import HeldDevice, Holding
 from podstrat.node.status import patch
 from podstrat.strategy.rules.health import CLAIM
 from tests.node.fixtures import ENGINE, NODE, claim, gpu, pod, running
@@ -61,7 +61,7 @@ def test_a_sub_request_is_its_requests(reference, result):
     harness = StateHarness()
     harness.claims.pod_seen(made, 0.0)
     harness.claims.claim_seen(claim("claim", [(result, "gpu-0"), ("other", "gpu-1")], made), 0.0)
-    assert harness.claims.share("uid-train", 0.0).holdings == (Holding("main", f"{CLAIM}c/{reference}", (Held(gpu(0)),)),)
+    assert harness.claims.share("uid-train", 0.0).holdings == (Holding("main", f"{CLAIM}c/{reference}", (HeldDevice(gpu(0)),)),)
 
 
 @pytest.mark.scenario(57)
@@ -196,7 +196,7 @@ def test_a_bad_device_is_shown_while_the_container_waits_to_be_started_again():
 
 def test_a_patch_fails_if_the_container_is_another_one():
     made = pod(claims=["gpu"])
-    operations = patch.guarded(made, [Holding("main", "claim:gpu", (Held(gpu(0)),))], {gpu(0): NOT_KNOWN}, patch.Settings())
+    operations = patch.guarded(made, [Holding("main", "claim:gpu", (HeldDevice(gpu(0)),))], {gpu(0): NOT_KNOWN}, patch.Settings())
     assert operations == [
         {"op": "test", "path": "/metadata/uid", "value": "uid-train"},
         {"op": "test", "path": "/status/containerStatuses/0/name", "value": "main"},
@@ -219,8 +219,8 @@ def test_a_pod_of_the_same_name_is_another_pod():
     uid = harness.see(made)
     harness.give(claim("train-gpu", ["gpu-0"], made))
     share = harness.claims.share(uid, 0.0)
-    harness.health[gpu(0)] = Verdict("Unhealthy")
-    late = patch.guarded(made, share.holdings, {gpu(0): Verdict("Unhealthy")}, patch.Settings())
+    harness.health[gpu(0)] = DeviceHealth("Unhealthy")
+    late = patch.guarded(made, share.holdings, {gpu(0): DeviceHealth("Unhealthy")}, patch.Settings())
     assert ENGINE.patch(late, made, type="json", subresource="status").pod is not None
     assert ENGINE.patch(late, again, type="json", subresource="status").pod is None
     harness.see(again)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from podstrat.node.model import NOT_KNOWN, PodEvent, Verdict
+from podstrat.node.model import NOT_KNOWN, DeviceHealth, PodEvent
 from podstrat.node.runtime.deadlines import NEVER
 from podstrat.node.state.transitions import Transitions
 from tests.node.fixtures import gpu
 
-GOOD, BAD = Verdict("Healthy"), Verdict("Unhealthy", "XID 79")
+GOOD, BAD = DeviceHealth("Healthy"), DeviceHealth("Unhealthy", "XID 79")
 DEVICE = "gpu.example.com/node-1/gpu-"
 
 

@@ -9,7 +9,7 @@ import pytest
 from podstrat.strategy.admission import Admission, Settings, World, WorldError
 from podstrat.strategy.engine import Engine
 from podstrat.strategy.request import Request, StoreOther, User
-from podstrat.strategy.verbs.reviewers import Asked
+from podstrat.strategy.verbs.reviewers import Proposal
 from tests.strategy import make
 
 Object = dict[str, Any]
@@ -374,12 +374,12 @@ def test_images_that_somebody_set_back_are_refused() -> None:
     """Only a webhook could do that: it runs behind the plugin."""
 
     class Meddler:
-        def mutate(self, asked: Asked, number: int) -> tuple[bool, tuple[str, ...]]:
+        def mutate(self, asked: Proposal, number: int) -> tuple[bool, tuple[str, ...]]:
             assert asked.draft is not None
             asked.draft.value["spec"]["containers"][0]["imagePullPolicy"] = "Never"
             return False, ()
 
-        def validate(self, asked: Asked) -> tuple[str, ...]:
+        def validate(self, asked: Proposal) -> tuple[str, ...]:
             return ()
 
     engine = cluster(enable=frozenset({"AlwaysPullImages"}))

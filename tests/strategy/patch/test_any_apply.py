@@ -14,13 +14,13 @@ from podstrat.strategy import defaults, errors
 from podstrat.strategy.decoding import codec
 from podstrat.strategy.engine import Engine
 from podstrat.strategy.patch import fieldset, managed, serverside, typed
-from podstrat.strategy.patch.managed import Writer
+from podstrat.strategy.patch.managed import WriteOrigin
 from tests.strategy.strategies import json_values, pods
 
 SERVER = Engine("1.37")._server
-PODS = managed.Kind(SERVER.ctx.types)
+PODS = managed.ManagedKind(SERVER.ctx.types)
 T0, T1 = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"
-WRITERS = st.sampled_from([Writer(name, "", time) for name in "ab" for time in (T0, T1)])
+WRITERS = st.sampled_from([WriteOrigin(name, "", time) for name in "ab" for time in (T0, T1)])
 
 
 def read(body: Any) -> Any:
@@ -38,7 +38,7 @@ def stored(pod: Any, entries: Any) -> Any:
     return json.loads(json.dumps(pod))
 
 
-def apply(live: Any, body: Any, by: Writer, force: bool = True) -> Any:
+def apply(live: Any, body: Any, by: WriteOrigin, force: bool = True) -> Any:
     merged = serverside.apply(live, body, by, force, PODS)
     pod = serverside.read(merged, live, SERVER.decoder, PODS).value
     defaults.pod(pod, SERVER.ctx)
@@ -53,7 +53,7 @@ def check(pod: Any) -> None:
         assert typed.cut(fields, PODS.node) is fields
 
 
-def owned(pod: Any, by: Writer) -> Any:
+def owned(pod: Any, by: WriteOrigin) -> Any:
     return [entry["fieldsV1"] for entry in pod["metadata"].get("managedFields", ()) if entry["manager"] == by.manager]
 
 
@@ -91,7 +91,7 @@ def test_applying_what_is_there_is_no_conflict(body, by):
         return
     live = stored(new, managed.updated(None, new, by, PODS))
     sent = {**live, "metadata": {"name": live["metadata"]["name"]}}
-    assert serverside.apply(live, sent, Writer("z", "", T1), False, PODS).value is live
+    assert serverside.apply(live, sent, WriteOrigin("z", "", T1), False, PODS).value is live
 
 
 @given(json_values, st.booleans())
@@ -101,5 +101,5 @@ def test_any_body(body, force):
     before = copy.deepcopy(live)
     for sent in (body, {"apiVersion": "v1", "kind": "Pod", "metadata": body, "spec": body}):
         with contextlib.suppress(errors.ApiError):
-            json.dumps(apply(live, sent, Writer("a", "", T0), force))
+            json.dumps(apply(live, sent, WriteOrigin("a", "", T0), force))
     assert live == before

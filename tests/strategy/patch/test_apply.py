@@ -10,10 +10,10 @@ import pytest
 from podstrat.strategy import defaults, errors
 from podstrat.strategy.engine import Engine
 from podstrat.strategy.patch import lastapplied, managed, serverside
-from podstrat.strategy.patch.managed import Writer
+from podstrat.strategy.patch.managed import WriteOrigin
 
 SERVER = Engine("1.37")._server
-PODS = managed.Kind(SERVER.ctx.types)
+PODS = managed.ManagedKind(SERVER.ctx.types)
 T0, T1, T2 = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"
 C = 'k:{"name":"c"}'
 
@@ -29,7 +29,7 @@ def image(name="x"):
 
 def applied(live, sent, manager="a", now=T0, force=False, subresource=""):
     """The pod after an apply, as it would be stored if nothing else were done to it."""
-    merged = serverside.apply(live, sent, Writer(manager, subresource, now), force, PODS)
+    merged = serverside.apply(live, sent, WriteOrigin(manager, subresource, now), force, PODS)
     pod = serverside.read(merged, live, SERVER.decoder, PODS).value
     defaults.pod(pod, SERVER.ctx)
     pod["metadata"].setdefault("uid", "1")
@@ -94,7 +94,7 @@ def test_what_was_updated_since_belongs_to_the_updater():
     live = applied(None, body(image()))
     new = copy.deepcopy(live)
     new["spec"]["containers"][0]["image"] = "y"
-    live = {**new, "metadata": {**new["metadata"], "managedFields": managed.updated(live, new, Writer("u", "", T1), PODS)}}
+    live = {**new, "metadata": {**new["metadata"], "managedFields": managed.updated(live, new, WriteOrigin("u", "", T1), PODS)}}
     pod = applied(live, body({"containers": [{"name": "c"}]}), now=T2)
     assert pod["spec"]["containers"][0]["image"] == "y"
     assert entries(pod)["u"] == {"f:spec": {"f:containers": {C: {"f:image": {}}}}}
@@ -142,7 +142,10 @@ def test_conflicts_are_told_by_manager():
     live = applied(None, body(image(), labels={"x": "1"}))
     new = copy.deepcopy(live)
     new["metadata"]["annotations"] = {"n": "1"}
-    live = {**new, "metadata": {**new["metadata"], "managedFields": managed.updated(live, new, Writer("u", "status", T1), PODS)}}
+    live = {
+        **new,
+        "metadata": {**new["metadata"], "managedFields": managed.updated(live, new, WriteOrigin("u", "status", T1), PODS)},
+    }
     with pytest.raises(serverside.ApplyConflict) as refused:
         applied(live, body(image("y"), labels={"x": "2"}, annotations={"n": "2"}), "b")
     error = refused.value
@@ -258,7 +261,7 @@ def client_side(image_name="x", noted=None):
     """A pod that kubectl has applied on the client's side."""
     config = json.dumps(noted or body(image("x")))
     live = applied(None, body(image(image_name), annotations={NOTE: config, "other": "1"}))
-    live["metadata"]["managedFields"] = managed.updated(None, live, Writer("kubectl-client-side-apply", "", T0), PODS)
+    live["metadata"]["managedFields"] = managed.updated(None, live, WriteOrigin("kubectl-client-side-apply", "", T0), PODS)
     return live
 
 

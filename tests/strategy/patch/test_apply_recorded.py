@@ -25,7 +25,7 @@ RECORDING = next(each for each in recorded.recordings() if each.name == "1.37-ap
 CASES = [case for case in RECORDING.cases() if case["id"].startswith("apply/")]
 ENGINE = Engine(RECORDING.version, RECORDING.gates)
 SERVER = ENGINE._server
-PODS = managed.Kind(SERVER.ctx.types)
+PODS = managed.ManagedKind(SERVER.ctx.types)
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Cluster:
         return Request(verb, step.get("sub", ""), body, kind, query, "p", now=NOW, uid=uid)
 
 
-def _writer(request: Request) -> managed.Writer:
+def _writer(request: Request) -> managed.WriteOrigin:
     return managed.writer(options.one(request, "fieldManager"), "", request.subresource, request.now)
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from podstrat.strategy.api import types
 from podstrat.strategy.patch import managed
-from podstrat.strategy.patch.managed import Writer
+from podstrat.strategy.patch.managed import WriteOrigin
 
-PODS = managed.Kind(types.load("1.37"))
+PODS = managed.ManagedKind(types.load("1.37"))
 T0, T1, T2 = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"
 PHASE = {"f:status": {"f:phase": {}}}
 IMAGE = {"f:spec": {"f:containers": {'k:{"name":"c"}': {"f:image": {}}}}}
@@ -43,7 +43,7 @@ def labels(*names, self=False):
 
 def test_a_creator_owns_all_that_it_sends():
     made = managed.updated(
-        None, pod(labels={"b": "1", "a": "2"}, status={"phase": "Running"}), Writer("kubectl-create", "", T0), PODS
+        None, pod(labels={"b": "1", "a": "2"}, status={"phase": "Running"}), WriteOrigin("kubectl-create", "", T0), PODS
     )
     assert made == [
         entry(
@@ -60,31 +60,31 @@ def test_a_creator_owns_all_that_it_sends():
 
 def test_who_changes_a_field_takes_it():
     live = pod(entries=[entry("a", IMAGE)])
-    assert managed.updated(live, pod("b"), Writer("u", "", T1), PODS) == [entry("u", IMAGE, T1)]
+    assert managed.updated(live, pod("b"), WriteOrigin("u", "", T1), PODS) == [entry("u", IMAGE, T1)]
 
 
 def test_an_entry_grows():
     live = pod(labels={"x": "1"}, entries=[entry("a", labels("x", self=True))])
-    made = managed.updated(live, pod(labels={"x": "1", "y": "2"}), Writer("a", "", T1), PODS)
+    made = managed.updated(live, pod(labels={"x": "1", "y": "2"}), WriteOrigin("a", "", T1), PODS)
     assert made == [entry("a", labels("x", "y", self=True), T1)]
 
 
 def test_what_is_gone_is_nobodys_and_who_removes_it_is_not_noted():
     live = pod(labels={"x": "1", "y": "2"}, entries=[entry("a", labels("x", "y", self=True)), entry("b", labels("y"))])
-    made = managed.updated(live, pod(labels={"x": "1"}), Writer("u", "", T1), PODS)
+    made = managed.updated(live, pod(labels={"x": "1"}), WriteOrigin("u", "", T1), PODS)
     assert made == [entry("a", labels("x", self=True))]
 
 
 def test_a_write_that_changes_nothing_is_not_noted():
     live = pod(entries=[entry("a", IMAGE)])
-    assert managed.updated(live, copy.deepcopy(live), Writer("u", "", T1), PODS) == [entry("a", IMAGE)]
+    assert managed.updated(live, copy.deepcopy(live), WriteOrigin("u", "", T1), PODS) == [entry("a", IMAGE)]
 
 
 def test_empty_lists_are_not_there():
     live = pod(entries=[entry("a", IMAGE)])
     new = pod()
     new["metadata"]["finalizers"], new["spec"]["containers"][0]["env"] = [], []
-    assert managed.updated(live, new, Writer("u", "", T1), PODS) == [entry("a", IMAGE)]
+    assert managed.updated(live, new, WriteOrigin("u", "", T1), PODS) == [entry("a", IMAGE)]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_empty_lists_are_not_there():
 )
 def test_a_subresource_owns_what_it_can_write(subresource, want):
     live = pod(status={"phase": "Pending"}, entries=[entry("a", IMAGE)])
-    made = managed.updated(live, pod("b", status={"phase": "Running"}), Writer("u", subresource, T1), PODS)
+    made = managed.updated(live, pod("b", status={"phase": "Running"}), WriteOrigin("u", subresource, T1), PODS)
     assert made == want
 
 
@@ -123,16 +123,16 @@ def test_a_subresource_owns_what_it_can_write(subresource, want):
 )
 def test_entries_that_are_sent(sent, want):
     live = pod(entries=[entry("a", IMAGE)])
-    assert managed.updated(live, pod(entries=sent), Writer("u", "", T1), PODS) == want
+    assert managed.updated(live, pod(entries=sent), WriteOrigin("u", "", T1), PODS) == want
 
 
 def test_a_subresource_does_not_send_entries():
     live = pod(entries=[entry("a", IMAGE)])
-    assert managed.updated(live, pod(entries=[]), Writer("u", "status", T1), PODS) == [entry("a", IMAGE)]
+    assert managed.updated(live, pod(entries=[]), WriteOrigin("u", "status", T1), PODS) == [entry("a", IMAGE)]
 
 
 def test_an_object_without_entries_stays_without():
-    assert managed.updated(pod(), pod("b"), Writer("u", "", T1), PODS) is None
+    assert managed.updated(pod(), pod("b"), WriteOrigin("u", "", T1), PODS) is None
 
 
 @pytest.mark.parametrize(
@@ -144,12 +144,12 @@ def test_an_object_without_entries_stays_without():
     ],
 )
 def test_stored_entries_that_no_server_has_written_are_forgotten(fields):
-    assert managed.updated(pod(entries=[entry("a", fields)]), pod("b"), Writer("u", "", T1), PODS) is None
+    assert managed.updated(pod(entries=[entry("a", fields)]), pod("b"), WriteOrigin("u", "", T1), PODS) is None
 
 
 def test_stored_entries_that_cannot_be_decoded_are_none():
     live = pod(entries=[{**entry("a", IMAGE), "operation": ""}])
-    assert managed.updated(live, pod("b"), Writer("u", "", T1), PODS) is None
+    assert managed.updated(live, pod("b"), WriteOrigin("u", "", T1), PODS) is None
 
 
 def test_an_owner_of_an_empty_object_does_not_own_what_comes_into_it():
@@ -158,7 +158,7 @@ def test_an_owner_of_an_empty_object_does_not_own_what_comes_into_it():
     live["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "1"}}
     new = copy.deepcopy(live)
     new["metadata"]["labels"] = {"x": "1"}
-    made = managed.updated(live, new, Writer("u", "", T1), PODS)
+    made = managed.updated(live, new, WriteOrigin("u", "", T1), PODS)
     assert made == [entry("a", {"f:spec": container}), entry("u", labels("x", self=True), T1)]
 
 
@@ -189,12 +189,12 @@ def test_of_more_than_ten_updaters_the_oldest_become_one():
         entries=[entry(name, labels(name), f"2026-01-01T00:00:{number:02}Z") for number, name in enumerate(names)],
     )
     new = pod(labels={**live["metadata"]["labels"], "new": "1"})
-    made = managed.updated(live, new, Writer("u", "", "2026-01-01T00:01:00Z"), PODS)
+    made = managed.updated(live, new, WriteOrigin("u", "", "2026-01-01T00:01:00Z"), PODS)
     assert [each["manager"] for each in made] == ["ancient-changes", *names[2:], "u"]
     assert made[0] == entry("ancient-changes", labels("m00", "m01"), "2026-01-01T00:00:01Z")
     live = pod(labels=new["metadata"]["labels"], entries=made)
     made = managed.updated(
-        live, pod(labels={**live["metadata"]["labels"], "x": "1"}), Writer("v", "", "2026-01-01T00:02:00Z"), PODS
+        live, pod(labels={**live["metadata"]["labels"], "x": "1"}), WriteOrigin("v", "", "2026-01-01T00:02:00Z"), PODS
     )
     assert [each["manager"] for each in made] == ["ancient-changes", *names[3:], "u", "v"]
     assert made[0]["fieldsV1"] == labels("m00", "m01", "m02")
@@ -203,7 +203,7 @@ def test_of_more_than_ten_updaters_the_oldest_become_one():
 def test_a_bucket_that_is_not_the_oldest_is_lost():
     names = ["aa", "ancient-changes", *(f"m{number:02}" for number in range(8))]
     live = pod(labels=dict.fromkeys(names, "1"), entries=[entry(name, labels(name)) for name in names])
-    made = managed.updated(live, pod(labels={**live["metadata"]["labels"], "new": "1"}), Writer("u", "", T1), PODS)
+    made = managed.updated(live, pod(labels={**live["metadata"]["labels"], "new": "1"}), WriteOrigin("u", "", T1), PODS)
     assert [each["manager"] for each in made] == ["aa", *names[2:], "u"]
 
 
@@ -220,11 +220,11 @@ def test_a_bucket_that_is_not_the_oldest_is_lost():
 )
 def test_writers(field_manager, user_agent, want):
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    assert managed.writer(field_manager, user_agent, "status", now) == Writer(want, "status", T0)
+    assert managed.writer(field_manager, user_agent, "status", now) == WriteOrigin(want, "status", T0)
 
 
 def test_the_nameless_are_unknown():
-    made = managed.updated(None, pod(labels={"x": "1"}), Writer("", "", T0), PODS)
+    made = managed.updated(None, pod(labels={"x": "1"}), WriteOrigin("", "", T0), PODS)
     assert made[0]["manager"] == "unknown"
 
 
@@ -248,8 +248,8 @@ def test_nothing_is_settled_without_entries():
 
 
 def test_answers_do_not_change_what_is_asked_later():
-    first = managed.updated(None, pod(labels={"x": "1"}), Writer("a", "", T0), PODS)
+    first = managed.updated(None, pod(labels={"x": "1"}), WriteOrigin("a", "", T0), PODS)
     want = copy.deepcopy(first)
     live = pod(labels={"x": "1"}, entries=first)
-    managed.updated(live, pod("b", labels={"y": "1"}), Writer("u", "", T1), PODS)
-    assert managed.updated(None, pod(labels={"x": "1"}), Writer("a", "", T0), PODS) == first == want
+    managed.updated(live, pod("b", labels={"y": "1"}), WriteOrigin("u", "", T1), PODS)
+    assert managed.updated(None, pod(labels={"x": "1"}), WriteOrigin("a", "", T0), PODS) == first == want

@@ -11,7 +11,7 @@ import pytest
 from podstrat.strategy.engine import Engine
 from podstrat.strategy.request import Request
 from podstrat.strategy.verbs.incoming import OWNERS_REPEAT_AFTER_ADMISSION
-from podstrat.strategy.verbs.reviewers import Asked
+from podstrat.strategy.verbs.reviewers import Proposal
 from tests.strategy import make
 
 ENGINE = Engine("1.37")
@@ -23,10 +23,10 @@ class Board:
 
     def __init__(self, **metadata: Any) -> None:
         self.metadata = metadata
-        self.asked: list[Asked] = []
+        self.asked: list[Proposal] = []
         self.seen: list[Any] = []
 
-    def change(self, asked: Asked) -> Sequence[str]:
+    def change(self, asked: Proposal) -> Sequence[str]:
         self.seen.append(copy.deepcopy(asked.new))
         self.asked.append(asked)
         if asked.draft is not None:
@@ -34,7 +34,7 @@ class Board:
             asked.draft.replace({**printed, "metadata": {**printed["metadata"], **self.metadata}})
         return ["changed"]
 
-    def confirm(self, asked: Asked) -> Sequence[str]:
+    def confirm(self, asked: Proposal) -> Sequence[str]:
         self.seen.append(copy.deepcopy(asked.new))
         self.asked.append(asked)
         return ["confirmed"]

@@ -17,7 +17,7 @@ class Writer:
     def __init__(self, look: Look) -> None:
         self._quiet = look.quiet
         self._count = 0
-        self._seen: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
 
     def begin(self) -> Iterator[str]:
         yield "["
@@ -35,7 +35,7 @@ class Writer:
         path = paths.relative(result.template or result.file)
         mark = paths.fingerprint(path, result.kind, result.namespace, result.name, finding.rule, finding.message)
         # Two findings of the same words are two all the same.
-        self._seen[mark] = again = self._seen.get(mark, 0) + 1
+        self._counts[mark] = again = self._counts.get(mark, 0) + 1
         entry: dict[str, Any] = {
             "description": finding.message,
             "check_name": finding.rule,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podstrat.lint import values
-from podstrat.lint.rule import WARNING, Finds, Found, Rule, rule
+from podstrat.lint.rule import WARNING, Finds, Problem, Rule, rule
 from podstrat.lint.subjects import GROUP, Role
 
 CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
@@ -24,7 +24,7 @@ def rights_over_all_configurations(role: Role) -> Finds:
         is_about_them = GROUP in values.texts(each.get("apiGroups")) and set(CONFIGURATIONS) & set(resources)
         if is_about_them and set(CHANGES) & set(verbs) and not each.get("resourceNames"):
             changes = ", ".join(verb for verb in verbs if verb in CHANGES)
-            yield Found(("rules", i), f"{role.name} may {changes} every webhook configuration")
+            yield Problem(("rules", i), f"{role.name} may {changes} every webhook configuration")
 
 
 ROLES: tuple[Rule, ...] = (rights_over_all_configurations,)

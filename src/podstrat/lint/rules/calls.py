@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from podstrat.lint import expressions, values
-from podstrat.lint.rule import ERROR, WARNING, Finds, Found, Rule, rule
+from podstrat.lint.rule import ERROR, WARNING, Finds, Problem, Rule, rule
 from podstrat.lint.subjects import Configuration, Hook
 
 LONG_SECONDS = 5  # half of the server's default: what a user still waits for
@@ -27,11 +27,11 @@ OFTEN_WRITTEN = (("", "pods", "status"), ("", "nodes", "status"), ("", "events",
 def timeout_long(hook: Hook) -> Finds:
     seconds = hook.value.get("timeoutSeconds")
     if seconds is None:
-        yield Found(hook.at(), f"{hook.name} does not say how long the server shall wait, which means 10 s")
+        yield Problem(hook.at(), f"{hook.name} does not say how long the server shall wait, which means 10 s")
     elif not 1 <= hook.seconds <= LONGEST_SECONDS:
-        yield Found(hook.at("timeoutSeconds"), f"{hook.seconds} s is not between 1 and 30, and is refused", ERROR)
+        yield Problem(hook.at("timeoutSeconds"), f"{hook.seconds} s is not between 1 and 30, and is refused", ERROR)
     elif hook.seconds > LONG_SECONDS:
-        yield Found(hook.at("timeoutSeconds"), f"The server waits {hook.seconds} s for {hook.name}")
+        yield Problem(hook.at("timeoutSeconds"), f"The server waits {hook.seconds} s for {hook.name}")
 
 
 @rule(
@@ -50,7 +50,7 @@ def status_writes(hook: Hook) -> Finds:
         if hook.matches(group, resource, part, "UPDATE" if part else "CREATE"):
             severity = ERROR if hook.fails_closed and part else None
             what = f"{resource}/{part}" if part else resource
-            yield Found(hook.place_of(group, resource, part), f"All writes of {what} are sent to {hook.name}", severity)
+            yield Problem(hook.place_of(group, resource, part), f"All writes of {what} are sent to {hook.name}", severity)
             return
 
 
@@ -69,7 +69,7 @@ def nested_loops(hook: Hook) -> Finds:
     for i, expression in enumerate(hook.conditions):
         if (inner := expressions.nested(expression)) is not None:
             place = hook.at("matchConditions", i, "expression")
-            yield Found(place, f"{inner} is gone through again for each item of another list of the request", severity)
+            yield Problem(place, f"{inner} is gone through again for each item of another list of the request", severity)
 
 
 @rule(
@@ -93,7 +93,7 @@ def timeouts_together(configuration: Configuration) -> Finds:
     if worst.configuration is configuration:
         counted = f"{len(mutating)} mutating webhooks" if len(mutating) > 1 else "One mutating webhook"
         rest = " and the validating ones" if validating else ""
-        yield Found(worst.at("timeoutSeconds"), f"{counted}{rest} may take {together} s to create a pod")
+        yield Problem(worst.at("timeoutSeconds"), f"{counted}{rest} may take {together} s to create a pod")
 
 
 def _one_of_each(hooks: Iterable[Hook]) -> list[Hook]:
@@ -119,7 +119,7 @@ def several_webhooks(configuration: Configuration) -> Finds:
     for i, hook in enumerate(hooks):
         for other in hooks[:i]:
             if _same_scope(hook, other) and (shared := _shared(hook, other)):
-                yield Found(hook.at("rules"), f"{hook.name} and {other.name} are both called for {shared}")
+                yield Problem(hook.at("rules"), f"{hook.name} and {other.name} are both called for {shared}")
                 break
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podstrat.lint.rule import ERROR, INFO, WARNING, Finds, Found, Rule, rule
+from podstrat.lint.rule import ERROR, INFO, WARNING, Finds, Problem, Rule, rule
 from podstrat.lint.subjects import Hook
 
 HARMLESS = ("None", "NoneOnDryRun")
@@ -20,7 +20,7 @@ def side_effects(hook: Hook) -> Finds:
     value = hook.value.get("sideEffects")
     if value not in HARMLESS:
         place = hook.at("sideEffects") if value is not None else hook.at()
-        yield Found(
+        yield Problem(
             place, f"{hook.name} says {value}" if value is not None else f"{hook.name} does not say whether it has side effects"
         )
 
@@ -37,7 +37,7 @@ def mutating_fails_closed(hook: Hook) -> Finds:
     if hook.mutating and hook.fails_closed and hook.is_about_built_in and not hook.is_asked_for:
         place = hook.at("failurePolicy") if "failurePolicy" in hook.value else hook.at()
         by_default = "" if "failurePolicy" in hook.value else " (by default)"
-        yield Found(place, f"{hook.name} fails closed{by_default}")
+        yield Problem(place, f"{hook.name} fails closed{by_default}")
 
 
 @rule(
@@ -50,7 +50,7 @@ def mutating_fails_closed(hook: Hook) -> Finds:
 )
 def never_asked_again(hook: Hook) -> Finds:
     if hook.mutating and hook.matches("", "pods", "", "CREATE") and hook.value.get("reinvocationPolicy") != "IfNeeded":
-        yield Found(hook.at(), f"{hook.name} is asked once")
+        yield Problem(hook.at(), f"{hook.name} is asked once")
 
 
 @rule(
@@ -65,7 +65,7 @@ def nothing_confirms(hook: Hook) -> Finds:
     if not hook.mutating or hook.service is None or not hook.is_about_built_in:
         return
     if not any(other.service == hook.service for other in hook.scene.hooks if not other.mutating):
-        yield Found(hook.at(), f"{hook.name} has no validating counterpart")
+        yield Problem(hook.at(), f"{hook.name} has no validating counterpart")
 
 
 @rule(
@@ -80,7 +80,7 @@ def mirror_pods(hook: Hook) -> Finds:
     if not hook.mutating or not hook.matches("", "pods", "", "CREATE") or not hook.reaches("kube-system"):
         return
     if not any("config.mirror" in each for each in hook.conditions):
-        yield Found(hook.place_of("", "pods"), f"{hook.name} is called for mirror pods too")
+        yield Problem(hook.place_of("", "pods"), f"{hook.name} is called for mirror pods too")
 
 
 HOOKS: tuple[Rule, ...] = (side_effects, mutating_fails_closed, never_asked_again, nothing_confirms, mirror_pods)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podstrat.lint import values
-from podstrat.lint.rule import ERROR, WARNING, Finds, Found, Rule, rule
+from podstrat.lint.rule import ERROR, WARNING, Finds, Problem, Rule, rule
 from podstrat.lint.subjects import Hook
 
 VIRTUAL = (
@@ -37,7 +37,7 @@ def wildcard_rules(hook: Hook) -> Finds:
     for i, each in enumerate(hook.rules):
         groups, resources = values.texts(each.get("apiGroups")), values.texts(each.get("resources"))
         if "*" in groups and {"*", "*/*"} & set(resources) and not hook.is_asked_for:
-            yield Found(hook.at("rules", i), f"{hook.name} is called for everything")
+            yield Problem(hook.at("rules", i), f"{hook.name} is called for everything")
             return
 
 
@@ -52,7 +52,7 @@ def wildcard_rules(hook: Hook) -> Finds:
 def no_namespace_selector(hook: Hook) -> Finds:
     if not hook.value.get("namespaceSelector") and hook.is_about_built_in and hook.reaches("kube-system"):
         severity = ERROR if hook.fails_closed else None
-        yield Found(hook.at(), f"{hook.name} is called for objects of every namespace", severity)
+        yield Problem(hook.at(), f"{hook.name} is called for objects of every namespace", severity)
 
 
 @rule(
@@ -67,7 +67,7 @@ def no_namespace_selector(hook: Hook) -> Finds:
 def kube_system(hook: Hook) -> Finds:
     if hook.value.get("namespaceSelector") and hook.is_about_built_in and hook.reaches("kube-system"):
         severity = ERROR if hook.fails_closed else None
-        yield Found(hook.at("namespaceSelector"), f"{hook.name} is called for objects of kube-system", severity)
+        yield Problem(hook.at("namespaceSelector"), f"{hook.name} is called for objects of kube-system", severity)
 
 
 @rule(
@@ -86,7 +86,7 @@ def own_namespace(hook: Hook) -> Finds:
     if namespace != "kube-system" and hook.reaches(namespace):
         severity = ERROR if hook.fails_closed else None
         place = hook.at("namespaceSelector") if "namespaceSelector" in hook.value else hook.at()
-        yield Found(place, f"{hook.name} runs in {namespace}, and is called for the pods there", severity)
+        yield Problem(place, f"{hook.name} runs in {namespace}, and is called for the pods there", severity)
 
 
 @rule(
@@ -100,7 +100,7 @@ def own_namespace(hook: Hook) -> Finds:
 def node_leases(hook: Hook) -> Finds:
     if hook.matches("coordination.k8s.io", "leases", "", "UPDATE") and hook.reaches("kube-node-lease") and not hook.conditions:
         severity = ERROR if hook.fails_closed else None
-        yield Found(
+        yield Problem(
             hook.place_of("coordination.k8s.io", "leases"), f"{hook.name} is called whenever a node says it lives", severity
         )
 
@@ -120,7 +120,7 @@ def virtual_resources(hook: Hook) -> Finds:
     for group, resource in VIRTUAL:
         if hook.matches(group, resource, "", "CREATE"):
             severity = ERROR if hook.fails_closed else None
-            yield Found(hook.place_of(group, resource), f"{hook.name} is called for {resource}", severity)
+            yield Problem(hook.place_of(group, resource), f"{hook.name} is called for {resource}", severity)
             return
 
 
@@ -140,7 +140,7 @@ def foundations(hook: Hook) -> Finds:
         # Those in namespaces are exempt where kube-system is: that is where the cluster's own are.
         if hook.matches(group, resource, part) and (resource == "nodes" or hook.reaches("kube-system")):
             what = f"{resource}/{part}" if part else resource
-            yield Found(hook.place_of(group, resource, part), f"{hook.name} must answer before {what} can be written")
+            yield Problem(hook.place_of(group, resource, part), f"{hook.name} must answer before {what} can be written")
             return
 
 
@@ -155,7 +155,7 @@ def foundations(hook: Hook) -> Finds:
 def all_operations(hook: Hook) -> Finds:
     for i, each in enumerate(hook.rules):
         if "*" in values.texts(each.get("operations")):
-            yield Found(hook.at("rules", i, "operations"), f"{hook.name} is called for every operation")
+            yield Problem(hook.at("rules", i, "operations"), f"{hook.name} is called for every operation")
             return
 
 
@@ -169,7 +169,7 @@ def all_operations(hook: Hook) -> Finds:
 )
 def match_policy(hook: Hook) -> Finds:
     if hook.value.get("matchPolicy") == "Exact":
-        yield Found(hook.at("matchPolicy"), f"{hook.name} is called only for the versions that its rules name")
+        yield Problem(hook.at("matchPolicy"), f"{hook.name} is called only for the versions that its rules name")
 
 
 @rule(
@@ -186,7 +186,7 @@ def opt_out_by_label(hook: Hook) -> Finds:
         return
     for i, each in enumerate(values.mappings(selector.get("matchExpressions"))):
         if each.get("operator") in ("NotIn", "DoesNotExist") and not hook.is_asked_for:
-            yield Found(
+            yield Problem(
                 hook.at("objectSelector", "matchExpressions", i),
                 f"{hook.name} leaves objects alone that have a label ({each.get('key')})",
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podstrat.lint import values
-from podstrat.lint.rule import ERROR, INFO, WARNING, Finds, Found, Rule, rule
+from podstrat.lint.rule import ERROR, INFO, WARNING, Finds, Problem, Rule, rule
 from podstrat.lint.subjects import Hook, Workload
 
 HTTPS_PORT = 443  # the default of ServiceReference.port
@@ -21,7 +21,7 @@ POD = ("spec", "template", "spec")
 def single_replica(workload: Workload) -> Finds:
     if workload.replicas < 2:
         place = ("spec", "replicas") if "replicas" in workload.spec else ("spec",)
-        yield Found(place, f"{workload.name} has {workload.replicas} replica{'s' if workload.replicas != 1 else ''}")
+        yield Problem(place, f"{workload.name} has {workload.replicas} replica{'s' if workload.replicas != 1 else ''}")
 
 
 @rule(
@@ -35,7 +35,7 @@ def single_replica(workload: Workload) -> Finds:
 def not_spread(workload: Workload) -> Finds:
     anti = values.mapping(values.mapping(workload.pod.get("affinity")).get("podAntiAffinity"))
     if workload.replicas > 1 and not anti and not workload.pod.get("topologySpreadConstraints"):
-        yield Found(POD, f"Nothing keeps the replicas of {workload.name} apart")
+        yield Problem(POD, f"Nothing keeps the replicas of {workload.name} apart")
 
 
 @rule(
@@ -48,7 +48,7 @@ def not_spread(workload: Workload) -> Finds:
 )
 def no_disruption_budget(workload: Workload) -> Finds:
     if workload.replicas > 1 and not workload.budgets:
-        yield Found(("spec",), f"No PodDisruptionBudget is about the pods of {workload.name}")
+        yield Problem(("spec",), f"No PodDisruptionBudget is about the pods of {workload.name}")
 
 
 @rule(
@@ -65,7 +65,7 @@ def budget_holds_up_drains(workload: Workload) -> Finds:
         least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
         if most in (0, "0", "0%") or least == "100%" or (type(least) is int and least >= workload.replicas):
             text = f"maxUnavailable: {most}" if most is not None else f"minAvailable: {least}"
-            yield Found(("spec",), f"The budget of {workload.name} says {text} of {workload.replicas}")
+            yield Problem(("spec",), f"The budget of {workload.name} says {text} of {workload.replicas}")
 
 
 @rule(
@@ -81,9 +81,9 @@ def gap_in_rollouts(workload: Workload) -> Finds:
     rolling = values.mapping(strategy.get("rollingUpdate"))
     most = rolling.get("maxUnavailable", "25%")
     if strategy.get("type") == "Recreate":
-        yield Found(("spec", "strategy"), f"All replicas of {workload.name} end before a new one begins")
+        yield Problem(("spec", "strategy"), f"All replicas of {workload.name} end before a new one begins")
     elif most == "100%" or (type(most) is int and most >= workload.replicas > 0):
-        yield Found(
+        yield Problem(
             ("spec", "strategy", "rollingUpdate", "maxUnavailable"), f"All replicas of {workload.name} may be replaced at once"
         )
 
@@ -99,7 +99,7 @@ def gap_in_rollouts(workload: Workload) -> Finds:
 def no_readiness_probe(workload: Workload) -> Finds:
     containers = values.mappings(workload.pod.get("containers"))
     if containers and not any(each.get("readinessProbe") for each in containers):
-        yield Found((*POD, "containers"), f"No container of {workload.name} has a readinessProbe")
+        yield Problem((*POD, "containers"), f"No container of {workload.name} has a readinessProbe")
 
 
 @rule(
@@ -113,7 +113,7 @@ def no_readiness_probe(workload: Workload) -> Finds:
 def abrupt_end(workload: Workload) -> Finds:
     containers = values.mappings(workload.pod.get("containers"))
     if containers and not any(values.mapping(each.get("lifecycle")).get("preStop") for each in containers):
-        yield Found((*POD, "containers"), f"No container of {workload.name} has a preStop")
+        yield Problem((*POD, "containers"), f"No container of {workload.name} has a preStop")
 
 
 @rule(
@@ -131,12 +131,12 @@ def service_missing(hook: Hook) -> Finds:
     namespace, name = hook.service
     services = hook.scene.services(namespace, name)
     if not services and hook.scene.live:
-        yield Found(hook.at("clientConfig", "service"), f"There is no Service {name} in {namespace}")
+        yield Problem(hook.at("clientConfig", "service"), f"There is no Service {name} in {namespace}")
     port = values.number(values.mapping(hook.client.get("service")).get("port"), HTTPS_PORT)
     for service in services:
         ports = [each.get("port") for each in values.mappings(values.mapping(service.get("spec")).get("ports"))]
         if port not in ports:
-            yield Found(hook.at("clientConfig", "service"), f"The Service {name} has no port {port}")
+            yield Problem(hook.at("clientConfig", "service"), f"The Service {name} has no port {port}")
 
 
 HOOKS: tuple[Rule, ...] = (service_missing,)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from podstrat.lint import values
-from podstrat.lint.rule import ERROR, INFO, WARNING, Finds, Found, Rule, rule
+from podstrat.lint.rule import ERROR, INFO, WARNING, Finds, Problem, Rule, rule
 from podstrat.lint.subjects import Hook
 
 SOON_DAYS = 30  # a month: authorities are often renewed by hand
@@ -33,9 +33,9 @@ def no_ca_bundle(hook: Hook) -> Finds:
     if hook.service is None or _bundle(hook).strip():
         return
     if hook.scene.live:
-        yield Found(hook.at("clientConfig"), f"{hook.name} has no caBundle: it cannot be called", ERROR)
+        yield Problem(hook.at("clientConfig"), f"{hook.name} has no caBundle: it cannot be called", ERROR)
     elif not any(key.startswith(FILLED_IN_BY) for key in hook.configuration.annotations):
-        yield Found(hook.at("clientConfig"), f"The manifest does not say who fills in the caBundle of {hook.name}")
+        yield Problem(hook.at("clientConfig"), f"The manifest does not say who fills in the caBundle of {hook.name}")
 
 
 @rule(
@@ -52,7 +52,7 @@ def ca_bundle_unusable(hook: Hook) -> Finds:
         return
     fault = _fault(_bundle(hook, otherwise=b"?"))
     if fault:
-        yield Found(hook.at("clientConfig", "caBundle"), fault)
+        yield Problem(hook.at("clientConfig", "caBundle"), fault)
 
 
 @rule(
@@ -67,7 +67,7 @@ def ca_bundle_ends_soon(hook: Hook) -> Finds:
     ends = _last_end(_bundle(hook))
     now = datetime.now(UTC)
     if ends is not None and now < ends and (ends - now).days < SOON_DAYS:
-        yield Found(hook.at("clientConfig", "caBundle"), f"The last authority of {hook.name} ends in {(ends - now).days} days")
+        yield Problem(hook.at("clientConfig", "caBundle"), f"The last authority of {hook.name} ends in {(ends - now).days} days")
 
 
 def _bundle(hook: Hook, otherwise: bytes = b"") -> bytes:
@@ -116,9 +116,9 @@ def _last_end(bundle: bytes) -> datetime | None:
 def not_a_service(hook: Hook) -> Finds:
     host = urlsplit(values.text(hook.client.get("url"))).hostname
     if host in ("localhost", "127.0.0.1", "::1"):
-        yield Found(hook.at("clientConfig", "url"), f"{hook.name} is looked for on the API server's own machine")
+        yield Problem(hook.at("clientConfig", "url"), f"{hook.name} is looked for on the API server's own machine")
     elif host:
-        yield Found(hook.at("clientConfig", "url"), f"{hook.name} is called at {host}")
+        yield Problem(hook.at("clientConfig", "url"), f"{hook.name} is called at {host}")
 
 
 HOOKS: tuple[Rule, ...] = (no_ca_bundle, ca_bundle_unusable, ca_bundle_ends_soon, not_a_service)

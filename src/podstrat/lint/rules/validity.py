@@ -6,7 +6,7 @@ import re
 from urllib.parse import urlsplit
 
 from podstrat.lint import values
-from podstrat.lint.rule import ERROR, WARNING, Finds, Found, Rule, rule
+from podstrat.lint.rule import ERROR, WARNING, Finds, Problem, Rule, rule
 from podstrat.lint.subjects import Configuration, Hook
 
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -23,7 +23,7 @@ _QUALIFIED = re.compile(rf"{_LABEL}(\.{_LABEL}){{2,}}")
 )
 def removed_api_version(configuration: Configuration) -> Finds:
     if configuration.value.get("apiVersion") != "admissionregistration.k8s.io/v1":
-        yield Found(("apiVersion",), f"The configuration is written in {configuration.value.get('apiVersion')}")
+        yield Problem(("apiVersion",), f"The configuration is written in {configuration.value.get('apiVersion')}")
 
 
 @rule(
@@ -39,9 +39,9 @@ def webhook_name(configuration: Configuration) -> Finds:
     for hook in configuration.hooks:
         name = values.text(hook.value.get("name"))
         if not _QUALIFIED.fullmatch(name):
-            yield Found(hook.at("name"), f"{name!r} is not a fully qualified name")
+            yield Problem(hook.at("name"), f"{name!r} is not a fully qualified name")
         elif name in names:
-            yield Found(hook.at("name"), f"{name} is the name of another webhook of this configuration")
+            yield Problem(hook.at("name"), f"{name} is the name of another webhook of this configuration")
         names.add(name)
 
 
@@ -58,13 +58,13 @@ def client_config(hook: Hook) -> Finds:
     service, url = client.get("service"), values.text(client.get("url"))
     if (service is None) == (not url):
         text = "both a service and a url" if url else "neither a service nor a url"
-        yield Found(hook.at("clientConfig"), f"{hook.name} has {text}")
+        yield Problem(hook.at("clientConfig"), f"{hook.name} has {text}")
     elif url:
         parts = urlsplit(url)
         if parts.scheme != "https":
-            yield Found(hook.at("clientConfig", "url"), f"{url} is not an https address")
+            yield Problem(hook.at("clientConfig", "url"), f"{url} is not an https address")
         elif not parts.hostname or parts.username or parts.query or parts.fragment:
-            yield Found(hook.at("clientConfig", "url"), f"{url} has no host, or has a user, a query or a fragment")
+            yield Problem(hook.at("clientConfig", "url"), f"{url} has no host, or has a user, a query or a fragment")
 
 
 @rule(
@@ -78,11 +78,11 @@ def client_config(hook: Hook) -> Finds:
 def review_version(hook: Hook) -> Finds:
     versions = values.texts(hook.value.get("admissionReviewVersions"))
     if not versions:
-        yield Found(hook.at("admissionReviewVersions"), f"{hook.name} does not say which versions it takes")
+        yield Problem(hook.at("admissionReviewVersions"), f"{hook.name} does not say which versions it takes")
     elif "v1beta1" in versions and "v1" not in versions:
-        yield Found(hook.at("admissionReviewVersions"), f"{hook.name} takes only v1beta1, which is deprecated", WARNING)
+        yield Problem(hook.at("admissionReviewVersions"), f"{hook.name} takes only v1beta1, which is deprecated", WARNING)
     elif "v1" not in versions:
-        yield Found(hook.at("admissionReviewVersions"), f"{hook.name} takes {', '.join(versions)}: none that a server knows")
+        yield Problem(hook.at("admissionReviewVersions"), f"{hook.name} takes {', '.join(versions)}: none that a server knows")
 
 
 @rule(
@@ -97,7 +97,7 @@ def unreadable_condition(hook: Hook) -> Finds:
     for i, expression in enumerate(hook.conditions):
         fault = _fault(expression)
         if fault:
-            yield Found(hook.at("matchConditions", i, "expression"), f"It cannot be read: {fault}")
+            yield Problem(hook.at("matchConditions", i, "expression"), f"It cannot be read: {fault}")
 
 
 def _fault(expression: str) -> str | None:

@@ -12,7 +12,7 @@ from podstrat.strategy.admission.pod_security import namespaces
 from podstrat.strategy.engine import Engine
 from podstrat.strategy.request import Request
 from podstrat.strategy.verbs import reviewers
-from podstrat.strategy.verbs.reviewers import Asked
+from podstrat.strategy.verbs.reviewers import Proposal
 from tests.strategy.admission.pod_security.test_plugin import CONFIGURATION, PREFIX, namespace
 
 NOT_READ = f'metadata.labels[{PREFIX}enforce]: Invalid value: "strict": must be one of privileged, baseline, restricted'
@@ -33,7 +33,7 @@ def warnings(new: Any, old: Any, *objects: Any, configuration: Any = None, **mor
     found = Engine(admission=Admission(World(objects, complete="*"), settings)).plugins
     name = new["metadata"]["name"]
     request = Request("update" if old else "create", resource="namespaces", name=name, namespace=name, **more)
-    return list(found.chain(request).confirm(Asked(reviewers.finished(new), old, {})))
+    return list(found.chain(request).confirm(Proposal(reviewers.finished(new), old, {})))
 
 
 def test_labels_that_cannot_be_read_are_refused():
