@@ -304,6 +304,14 @@ async def test_of_a_device_that_is_named_twice_the_last_counts(root):
 LONG = "GPU が壊れました。" * 600
 
 
+def unhealthy(message):
+    """A report with this message, whose bytes need not be text."""
+    report = health_pb2.NodeWatchResourcesResponse()
+    device = report.devices.add(health=health_pb2.UNHEALTHY, message=message)
+    device.device.pool_name, device.device.device_name = NODE.encode(), b"gpu-0"
+    return report
+
+
 @pytest.mark.scenario(32)
 @pytest.mark.parametrize(
     "message, length, begins",
@@ -321,13 +329,10 @@ LONG = "GPU が壊れました。" * 600
     ],
 )
 async def test_messages_are_such_as_the_server_takes(root, message, length, begins):
-    report = health_pb2.NodeWatchResourcesResponse()
-    device = report.devices.add(health=health_pb2.UNHEALTHY, message=message)
-    device.device.pool_name, device.device.device_name = NODE.encode(), b"gpu-0"
     async with DraDriver(root, devices=[]) as driver, NodeHarness(root) as harness:
         uid = train(harness)
         await driver.audience.until(1)
-        driver.audience.send(report)
+        driver.audience.send(unhealthy(message))
         # The engine refuses what the server refuses, and NodeHarness.write would fail.
         await harness.until(lambda: isinstance(harness.shown(uid)[NAME][GPU[0]], tuple))
         shown = harness.shown(uid)[NAME][GPU[0]][1]
@@ -340,13 +345,10 @@ async def test_messages_are_such_as_the_server_takes(root, message, length, begi
 @pytest.mark.scenario(32)
 @pytest.mark.parametrize("message", [b"", b"\x00\n", b"   "])
 async def test_a_message_of_nothing_is_none(root, message):
-    report = health_pb2.NodeWatchResourcesResponse()
-    device = report.devices.add(health=health_pb2.UNHEALTHY, message=message)
-    device.device.pool_name, device.device.device_name = NODE.encode(), b"gpu-0"
     async with DraDriver(root, devices=[]) as driver, NodeHarness(root) as harness:
         uid = train(harness)
         await driver.audience.until(1)
-        driver.audience.send(report)
+        driver.audience.send(unhealthy(message))
         await shows(harness, uid, "Unhealthy")
 
 
