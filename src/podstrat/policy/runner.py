@@ -85,9 +85,9 @@ def suite_results(suite: Suite, base: Engine) -> Iterator[Result]:
         return
     try:
         objects = (placed.value for placed in (*suite.world, *suite.policies))
-        engine = verdict.engine(base, objects, (case.asked.namespace for case in suite.cases))
+        engine = verdict.engine(base, objects, (case.request.namespace for case in suite.cases))
         for case in suite.cases:
-            yield _result(suite, case, verdict.of(case.asked, engine))
+            yield _result(suite, case, verdict.of(case.request, engine))
     except WorldError as error:
         for placed in (*suite.world, *suite.policies):
             if placed.value is error.obj:

@@ -53,7 +53,7 @@ class Case(NamedTuple):
 
     name: str
     at: Place
-    asked: PolicyRequest
+    request: PolicyRequest
     expect: str
     message: str | None
     contains: str | None
@@ -117,7 +117,7 @@ class _Reader:
         return Case(
             name=self._typed(at, "name", str) or f"requests[{at[-1]}]",
             at=at,
-            asked=PolicyRequest(OPERATIONS[operation], kind, obj, old, subresource, self._user((*at, "user"))),
+            request=PolicyRequest(OPERATIONS[operation], kind, obj, old, subresource, self._user((*at, "user"))),
             expect=self._choice((*at, "expect"), VERDICTS, ""),
             message=self._typed(at, "message", str),
             contains=self._typed(at, "messageContains", str),
