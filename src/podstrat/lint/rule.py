@@ -23,7 +23,7 @@ class Problem(NamedTuple):
 
     place: Place
     """Where in the object."""
-    said: str
+    text: str
     """The finding: a sentence without its full stop."""
     severity: Severity | None = None
     """Overrides the severity of the rule."""
