@@ -98,6 +98,14 @@ def test_an_explanation(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+def test_the_line_that_is_shown_is_the_one_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Python's splitlines breaks at U+2028 too, which editors and the numbers of findings do not count."""
+    path = tmp_path / "x.yaml"
+    path.write_text("# one\u2028two\napiVersion: v1\nkind: Pod\n")
+    assert run(path, "--color", "never") == 1
+    assert "    3 | kind: Pod" in capsys.readouterr().out.splitlines()
+
+
 def test_standard_input_and_broken_yaml(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     class Input(io.TextIOWrapper):
         def isatty(self) -> bool:
