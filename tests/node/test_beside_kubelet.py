@@ -89,7 +89,7 @@ async def test_a_device_that_the_kubelet_hides_is_not_taken_for_another(cluster,
     async with DraDriver(root, pool=cluster.node) as driver, StandInKubelet(cluster, root) as kubelet:
         driver.cdi_ids = shared
         name = await claiming(cluster, driver, "gpu-0", "gpu-1", "gpu-2")
-        async with running(cluster, root, **BESIDE):
+        async with running(cluster, root, settle=1.0, **BESIDE):
             await kubelet.run(name)
             found = await cluster.until(name, lambda pod: state(pod) == "Unknown" and "gpu-0" not in message(pod))
             assert message(found) == cluster.id("gpu-1")
