@@ -27,80 +27,9 @@ STOP_SECONDS = 5.0
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    listen = parser.add_argument_group("listen")
-    listen.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
-    listen.add_argument("--port", type=int, default=8443, help="port to listen on; 0 takes a free one (default 8443)")
-    listen.add_argument(
-        "--health-port", type=int, metavar="PORT", help="serve /livez on this port, from a process of its own (plain HTTP)"
-    )
-    listen.add_argument("--http", action="store_true", help="plain HTTP instead of TLS")
-    listen.add_argument("--kubeconfig", type=Path, metavar="FILE", help="write a kubeconfig for this server")
-    listen.add_argument("--ready-file", type=Path, metavar="FILE", help="write the server's URL to this file once it answers")
-    listen.add_argument(
-        "--ui", action="store_true", help="also serve a page with a live view, on 127.0.0.1; its address is printed"
-    )
-    listen.add_argument("--ui-port", type=int, default=0, metavar="PORT", help="port of that page (default: any free port)")
-    behaviour = parser.add_argument_group("behaviour")
-    behaviour.add_argument(
-        "--kubernetes-version",
-        default="1.37",
-        metavar="X.Y",
-        help=f"release to behave as: {', '.join(history.RELEASES)} (default 1.37)",
-    )
-    behaviour.add_argument("--feature-gates", default="", metavar="A=true,B=false", help="feature gates, as in kube-apiserver")
-    behaviour.add_argument(
-        "--pod-strategy", choices=("on", "off"), default="on", help="off: store pods without validation or defaulting"
-    )
-    behaviour.add_argument("--data-dir", type=Path, metavar="DIR", help="directory to store objects in (default: in memory)")
-    behaviour.add_argument(
-        "--check-data",
-        type=Path,
-        metavar="DIR",
-        help="verify the store in this directory, print what is damaged, and exit",
-    )
-    behaviour.add_argument(
-        "--durability",
-        choices=("normal", "full"),
-        default="normal",
-        help="what acknowledged writes in --data-dir survive: a kill of the server (normal, the default), or also a crash of the "
-        "machine (full: syncs before each acknowledgement)",
-    )
-    behaviour.add_argument(
-        "--load",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="store the objects of this file at the start, as they are (YAML, JSON); repeatable",
-    )
-    behaviour.add_argument(
-        "--service-cluster-ip-range",
-        default="10.0.0.0/24",
-        metavar="CIDR[,CIDR]",
-        help="network of Service addresses; two, one of each IP family, for dual stack (default 10.0.0.0/24)",
-    )
-    behaviour.add_argument(
-        "--service-node-port-range", default="30000-32767", metavar="FIRST-LAST", help="node ports (default 30000-32767)"
-    )
-    authentication = parser.add_argument_group("authentication")
-    authentication.add_argument(
-        "--token",
-        action="append",
-        default=[],
-        metavar="TOKEN[,USER[,GROUP...]]",
-        help="accept this bearer token; repeatable",
-    )
-    authentication.add_argument(
-        "--authorization-mode",
-        choices=("AlwaysAllow", "RBAC"),
-        default="AlwaysAllow",
-        help="RBAC: roles and bindings decide; the group system:masters may do everything (default AlwaysAllow)",
-    )
-    authentication.add_argument(
-        "--node-restriction",
-        action="store_true",
-        help="same as --enable-admission-plugins=NodeRestriction: nodes (system:node:NAME) may only write their own objects",
-    )
+    _listen_arguments(parser.add_argument_group("listen"))
+    _behaviour_arguments(parser.add_argument_group("behaviour"))
+    _authentication_arguments(parser.add_argument_group("authentication"))
     _admission_arguments(parser.add_argument_group("admission"))
     webhooks = parser.add_argument_group("webhooks")
     webhooks.add_argument(
@@ -110,8 +39,88 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME.NAMESPACE.svc=HOST:PORT",
         help="address of a webhook service; repeatable",
     )
-    behaviour.add_argument("--allow-faults", action="store_true", help="enable fault injection: POST /podstrat/faults")
     parser.add_argument("-q", "--quiet", action="store_true", help="do not log requests")
+
+
+def _listen_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1)")
+    group.add_argument("--port", type=int, default=8443, help="port to listen on; 0 takes a free one (default 8443)")
+    group.add_argument(
+        "--health-port", type=int, metavar="PORT", help="serve /livez on this port, from a process of its own (plain HTTP)"
+    )
+    group.add_argument("--http", action="store_true", help="plain HTTP instead of TLS")
+    group.add_argument("--kubeconfig", type=Path, metavar="FILE", help="write a kubeconfig for this server")
+    group.add_argument("--ready-file", type=Path, metavar="FILE", help="write the server's URL to this file once it answers")
+    group.add_argument(
+        "--ui", action="store_true", help="also serve a page with a live view, on 127.0.0.1; its address is printed"
+    )
+    group.add_argument("--ui-port", type=int, default=0, metavar="PORT", help="port of that page (default: any free port)")
+
+
+def _behaviour_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--kubernetes-version",
+        default="1.37",
+        metavar="X.Y",
+        help=f"release to behave as: {', '.join(history.RELEASES)} (default 1.37)",
+    )
+    group.add_argument("--feature-gates", default="", metavar="A=true,B=false", help="feature gates, as in kube-apiserver")
+    group.add_argument(
+        "--pod-strategy", choices=("on", "off"), default="on", help="off: store pods without validation or defaulting"
+    )
+    group.add_argument("--data-dir", type=Path, metavar="DIR", help="directory to store objects in (default: in memory)")
+    group.add_argument(
+        "--check-data",
+        type=Path,
+        metavar="DIR",
+        help="verify the store in this directory, print what is damaged, and exit",
+    )
+    group.add_argument(
+        "--durability",
+        choices=("normal", "full"),
+        default="normal",
+        help="what acknowledged writes in --data-dir survive: a kill of the server (normal, the default), or also a crash of the "
+        "machine (full: syncs before each acknowledgement)",
+    )
+    group.add_argument(
+        "--load",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="store the objects of this file at the start, as they are (YAML, JSON); repeatable",
+    )
+    group.add_argument(
+        "--service-cluster-ip-range",
+        default="10.0.0.0/24",
+        metavar="CIDR[,CIDR]",
+        help="network of Service addresses; two, one of each IP family, for dual stack (default 10.0.0.0/24)",
+    )
+    group.add_argument(
+        "--service-node-port-range", default="30000-32767", metavar="FIRST-LAST", help="node ports (default 30000-32767)"
+    )
+    group.add_argument("--allow-faults", action="store_true", help="enable fault injection: POST /podstrat/faults")
+
+
+def _authentication_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--token",
+        action="append",
+        default=[],
+        metavar="TOKEN[,USER[,GROUP...]]",
+        help="accept this bearer token; repeatable",
+    )
+    group.add_argument(
+        "--authorization-mode",
+        choices=("AlwaysAllow", "RBAC"),
+        default="AlwaysAllow",
+        help="RBAC: roles and bindings decide; the group system:masters may do everything (default AlwaysAllow)",
+    )
+    group.add_argument(
+        "--node-restriction",
+        action="store_true",
+        help="same as --enable-admission-plugins=NodeRestriction: nodes (system:node:NAME) may only write their own objects",
+    )
 
 
 def _admission_arguments(group: argparse._ArgumentGroup) -> None:
