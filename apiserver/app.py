@@ -1,49 +1,33 @@
-"""The Flask application: routes of resources, discovery documents, health, metrics, reset and fault injection."""
+"""The Flask application: discovery documents, health, metrics, reset and fault injection; requests about resources go past it."""
 
 from __future__ import annotations
 
 import json
-import logging
-import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
+from werkzeug.http import HTTP_STATUS_CODES
 
-from podstrat.apiserver import accept, bodies, faults, negotiation, paths, responses
-from podstrat.apiserver.api import Api, NotStored, refusal
-from podstrat.apiserver.auth import ANONYMOUS, Authenticator, Unauthorized, User, impersonated
-from podstrat.apiserver.calls import Call, Reply, Target
-from podstrat.apiserver.deadline import REQUEST_SECONDS, Deadline
-from podstrat.apiserver.kinds import Kind, groups_of_release, paths_of_release
+from podstrat.apiserver import bodies, faults, negotiation, responses
+from podstrat.apiserver.api import Api
+from podstrat.apiserver.auth import ANONYMOUS, Authenticator, Unauthorized, User
+from podstrat.apiserver.calls import Reply
+from podstrat.apiserver.deadline import REQUEST_SECONDS
+from podstrat.apiserver.http_request import HttpRequest, Route
 from podstrat.apiserver.metrics import Metrics
 from podstrat.apiserver.publishing.documents import Documents
-from podstrat.apiserver.storage.journal import StoreError
+from podstrat.apiserver.resources import NoSuchResource, Resources, no_such_path
 from podstrat.apiserver.storage.snapshots import Snapshots
 from podstrat.strategy import errors
 
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+NOT_CACHED = ("Cache-Control", "no-cache, private")
+"""Upstream: WithCacheControl"""
 SUCCESS = Reply(200, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"})
-log = logging.getLogger("podstrat.apiserver")
 
-
-class NoSuchResource(errors.ApiError):
-    code = 404
-    reason = "NotFound"
-
-    def __init__(self) -> None:
-        super().__init__("the server could not find the requested resource", {})
-
-
-class Failed(errors.ApiError):
-    """An internal error: the log has the traceback, the client gets no details."""
-
-    code = 500
-    reason = "InternalError"
-
-    def __init__(self) -> None:
-        super().__init__("an internal error prevented the request from succeeding; see the server log", {})
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 class Http:
@@ -53,19 +37,16 @@ class Http:
         self,
         api: Api,
         authenticator: Authenticator,
-        certificate: Callable[[], User | None],
-        measures: Metrics,
+        certificate: Callable[[Any], User | None],
+        metrics: Metrics,
         allow_faults: bool = False,
         request_seconds: float = REQUEST_SECONDS,
     ) -> None:
         self.api = api
-        self.measures = measures
+        self._metrics = metrics
         self.faults = faults.Faults() if allow_faults else None
         self.documents = Documents(api.engine, api.custom)
-        self._release = api.engine.context.version
-        self._authenticator = authenticator
-        self._certificate = certificate
-        self._request_seconds = request_seconds
+        self.resources = Resources(api, authenticator, certificate, metrics, self.faults, request_seconds)
         self._snapshots = Snapshots(api.store)
 
     def app(self) -> Flask:
@@ -97,60 +78,12 @@ class Http:
         app.before_request(bodies.read_body)
         app.after_request(_not_cached)
         app.register_error_handler(Exception, self.failed)
+        app.wsgi_app = Direct(app.wsgi_app, self.resources)  # type: ignore[method-assign]
         return app
 
-    # ---- resources -------------------------------------------------------------------------------------
-
     def resource(self, version: str, rest: str, group: str = "") -> Response:
-        """One request about one resource: answered, measured, logged."""
-        start = time.perf_counter()
-        user, plural = User(""), ""
-        try:
-            user = self._user()
-            groups = groups_of_release(self._release)
-            if version not in groups.get(group, ()) and not self.api.custom.serves(group):
-                return _no_such_path()
-            target = paths.target(group, version, rest, self._find)
-            if target is None:
-                if group not in groups:
-                    return _no_such_path()
-                raise NoSuchResource()
-            plural = target.kind.plural
-            if not paths.allows(target, request.method):
-                if paths.is_custom(target.kind) and not target.name:
-                    return _no_such_path()
-                raise errors.MethodNotAllowed()
-            reply = self._reply(_call(target, user, Deadline.after(self._request_seconds)))
-        except errors.ApiError as error:
-            reply = refusal(error)
-        seconds = time.perf_counter() - start
-        self.measures.count(request.method, plural, reply.code, seconds)
-        _log(reply, user, seconds)
-        return self._response(reply)
-
-    def _find(self, group: str, version: str, plural: str) -> Kind | None:
-        """The kind that is served at a path: of the release, or a custom resource."""
-        return paths_of_release(self._release).get((group, version, plural)) or self.api.custom.find(group, version, plural)
-
-    def _reply(self, call: Call) -> Reply:
-        if self.faults is None:
-            return self.api.handle(call)
-        return self.faults.inject(call, self.api.handle, request.environ.get("gunicorn.socket"))
-
-    def _response(self, reply: Reply) -> Response:
-        if reply.code >= 400:
-            reply = replace(reply, content_type=accept.error_media(request.headers.get("Accept", "")))
-        connection = request.environ.get("gunicorn.socket")
-        types = self.api.engine.context.types
-        return responses.response(reply, types, connection, request.headers.get("Accept-Encoding", ""))
-
-    def _user(self) -> User:
-        user = self._authenticator.user(request.headers.get("Authorization", ""), self._certificate())
-        acted_as = impersonated(dict(request.headers))
-        if acted_as is None:
-            return user
-        self.api.check_impersonation(user, acted_as)
-        return acted_as
+        """What Direct leaves: other methods, bodies without a length, paths with quoted characters."""
+        return _flask(self.resources.answer(_request()._replace(body=request.get_data()), Route(group, version, rest)))
 
     # ---- everything else -------------------------------------------------------------------------------
 
@@ -159,7 +92,7 @@ class Http:
         self._user()
         found = self.documents.find(request.path, request.headers.get("Accept", ""))
         if found is None:
-            return _no_such_path()
+            return _flask(no_such_path())
         if request.method not in ("GET", "HEAD"):
             raise errors.MethodNotAllowed()
         return Response(found.body, 200, content_type=found.content_type)
@@ -177,7 +110,7 @@ class Http:
 
     def metrics(self) -> Response:
         self._user()
-        body, content_type = self.measures.exposition(self.api.store)
+        body, content_type = self._metrics.exposition(self.api.store)
         return Response(body, 200, content_type=content_type)
 
     def reset(self) -> Response:
@@ -223,54 +156,53 @@ class Http:
 
     def failed(self, error: Exception) -> Response:
         """Every error is answered with a Status."""
-        if isinstance(error, errors.ApiError):
-            reply = refusal(error)
-        elif isinstance(error, StoreError):
-            reply = refusal(NotStored(error))
-        elif isinstance(error, HTTPException):
-            reply = refusal(errors.MethodNotAllowed() if error.code == 405 else NoSuchResource())
-        else:
-            log.error("request failed: %s %s", request.method, request.path, exc_info=error)
-            reply = refusal(Failed())
-        return self._response(reply)
+        if isinstance(error, HTTPException):
+            error = errors.MethodNotAllowed() if error.code == 405 else NoSuchResource()
+        return _flask(self.resources.failed(error, _request()))
+
+    def _response(self, reply: Reply) -> Response:
+        return _flask(self.resources.response(reply, _request()))
+
+    def _user(self) -> User:
+        return self.resources.user(_request())
 
 
-def _call(target: Target, user: User, deadline: Deadline) -> Call:
-    return Call(
-        request.method,
-        target,
-        request.args.to_dict(flat=False),
-        request.get_data() if request.method != "GET" else b"",
-        request.headers.get("Content-Type", ""),
-        request.headers.get("Accept", ""),
-        request.headers.get("User-Agent", ""),
-        user,
-        deadline=deadline,
-    )
+class Direct:
+    """WSGI middleware: plain requests about resources are answered without Flask, whose dispatch takes longer than a get."""
+
+    def __init__(self, application: Application, resources: Resources) -> None:
+        self._application = application
+        self._resources = resources
+
+    def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        route = Route.of(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] in METHODS else None
+        if route is None or not bodies.has_length(environ):
+            return self._application(environ, start_response)
+        code, headers, body = self.answer(environ, route)
+        start_response(f"{code} {HTTP_STATUS_CODES[code].upper()}", headers)
+        return (body,) if isinstance(body, bytes) else body
+
+    def answer(self, environ: dict[str, Any], route: Route) -> responses.Response:
+        """The complete response; errors are part of it."""
+        request = HttpRequest(environ)
+        try:
+            request = request._replace(body=bodies.read(environ))
+            response = self._resources.answer(request, route)
+        except Exception as error:
+            response = self._resources.failed(error, request)
+        response.headers.append(NOT_CACHED)
+        return response
+
+
+def _request() -> HttpRequest:
+    """The request that Flask answers, without its body."""
+    return HttpRequest(request.environ)
+
+
+def _flask(response: responses.Response) -> Response:
+    return Response(response.body, response.code, response.headers)
 
 
 def _not_cached(response: Response) -> Response:
-    """Upstream: WithCacheControl"""
-    response.headers.setdefault("Cache-Control", "no-cache, private")
+    response.headers.setdefault(*NOT_CACHED)
     return response
-
-
-def _no_such_path() -> Response:
-    """Outside of the served groups the answer is that of Go's own router."""
-    response = Response("404 page not found\n", 404, content_type="text/plain; charset=utf-8")
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    return response
-
-
-def _log(reply: Reply, user: User, seconds: float) -> None:
-    if log.isEnabledFor(logging.INFO):
-        fields = {
-            "method": request.method,
-            "path": request.full_path.rstrip("?"),
-            "code": reply.code,
-            "user": user.name,
-            "ms": round(seconds * 1000, 2),
-        }
-        if reply.annotations:
-            fields["annotations"] = reply.annotations
-        log.info("request", extra={"fields": fields})

@@ -5,10 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import socket
-from collections.abc import Iterator
-from typing import Any
-
-from flask import Response
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from podstrat.apiserver import connections
 from podstrat.apiserver.calls import Reply
@@ -21,26 +19,36 @@ GZIP_LEVEL = 1
 """Upstream: defaultGzipContentEncodingLevel"""
 
 
+class Response(NamedTuple):
+    """An HTTP response, free of any web framework."""
+
+    code: int
+    headers: list[tuple[str, str]]
+    body: bytes | Iterable[bytes]
+    """A stream has no length: it ends when the server says so."""
+
+
 def response(reply: Reply, types: Types, connection: socket.socket | None, accept_encoding: str = "") -> Response:
+    headers = [("Content-Type", reply.content_type)]
     if reply.stream is not None:
-        stream = connections.while_connected(reply.stream, connection)
-        return Response(stream, reply.code, content_type=reply.content_type)
+        return Response(reply.code, headers, connections.while_connected(reply.stream, connection))
     body = _encode(reply, types)
-    made = Response(body, reply.code, content_type=reply.content_type)
     # As kube-apiserver reads the header: gzip with a quality is not gzip.
-    if len(body) >= GZIP_BYTES and "gzip" in (part.strip() for part in accept_encoding.split(",")):
-        made.set_data(gzip.compress(body, GZIP_LEVEL))
-        made.headers["Content-Encoding"] = "gzip"
-        made.headers["Vary"] = "Accept-Encoding"
+    compressed = len(body) >= GZIP_BYTES and "gzip" in (part.strip() for part in accept_encoding.split(","))
+    if compressed:
+        body = gzip.compress(body, GZIP_LEVEL)
+    headers.append(("Content-Length", str(len(body))))
+    if compressed:
+        headers += ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")
     for text in reply.warnings:
         quoted = text.replace("\\", "\\\\").replace('"', '\\"')
         # UTF-8 like the rest of the response; WSGI takes each byte as one character.
-        made.headers.add("Warning", f'299 - "{quoted}"'.encode().decode("latin-1"))
+        headers.append(("Warning", f'299 - "{quoted}"'.encode().decode("latin-1")))
     if reply.code in (429, 503):
         seconds: Any = ((reply.body or {}).get("details") or {}).get("retryAfterSeconds")
         if seconds:
-            made.headers["Retry-After"] = str(seconds)
-    return made
+            headers.append(("Retry-After", str(seconds)))
+    return Response(reply.code, headers, body)
 
 
 def _encode(reply: Reply, types: Types) -> bytes:

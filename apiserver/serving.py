@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import gunicorn.app.base
-from flask import request
 
 from podstrat.apiserver.admission.gate import Admission
 from podstrat.apiserver.api import Api
@@ -162,9 +161,9 @@ def api(settings: Settings, authority: bytes = b"") -> Api:
     return made
 
 
-def _certificate_user() -> User | None:
+def _certificate_user(connection: Any) -> User | None:
     """The user named by the client certificate of the connection."""
-    found = identity(request.environ.get("gunicorn.socket"))
+    found = identity(connection)
     return None if found is None else User(*found)
 
 

@@ -71,8 +71,8 @@ def test_a_request_line_has_an_end(server: Server) -> None:
 )
 def test_a_list_that_is_encoded_in_pieces_is_the_same(body: dict[str, Any]) -> None:
     assert (
-        responses.response(Reply(200, body), types.load("1.37"), None).get_data(as_text=True)
-        == json.dumps(body, separators=(",", ":")) + "\n"
+        responses.response(Reply(200, body), types.load("1.37"), None).body
+        == json.dumps(body, separators=(",", ":")).encode() + b"\n"
     )
 
 
@@ -133,7 +133,7 @@ def test_a_namespace_that_is_emptied(api: Api) -> None:
 
 
 def test_every_request_but_a_watch_has_one(api: Api) -> None:
-    client = Http(api, Authenticator((), True), lambda: None, Metrics(), request_seconds=-1).app().test_client()
+    client = Http(api, Authenticator((), True), lambda _: None, Metrics(), request_seconds=-1).app().test_client()
     refused = client.post("/api/v1/namespaces/default/configmaps", json={"metadata": {"name": "late"}})
     assert (refused.status_code, refused.json["message"], refused.json["details"]) == (504, TIMEOUT, {})
     assert client.get("/api/v1/namespaces/default/configmaps/m1").status_code == 200

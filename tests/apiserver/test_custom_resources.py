@@ -73,7 +73,7 @@ def test_objects_and_definitions_survive_a_restart(tmp_path: Path) -> None:
         store = Store.open(tmp_path)
         api = Api(store, Engine())
         api.bootstrap()
-        return store, Http(api, Authenticator([], allow_anonymous=True), lambda: None, Metrics()).app().test_client()
+        return store, Http(api, Authenticator([], allow_anonymous=True), lambda _: None, Metrics()).app().test_client()
 
     store, client = opened()
     client.post(CRDS, json=definitions()["scales.ex.io"])

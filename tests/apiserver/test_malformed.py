@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from podstrat.apiserver.app import Failed
+from podstrat.apiserver.resources import Failed
 from podstrat.kubeclient.sync import Client
 from podstrat.testing.server import Server
 

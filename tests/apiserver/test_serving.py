@@ -185,7 +185,7 @@ def test_health(client: Client, path: str) -> None:
 
 def test_health_of_a_store_that_cannot_be_written() -> None:
     api = serving.api(serving.Settings())
-    app = Http(api, Authenticator((), True), lambda: None, Metrics()).app()
+    app = Http(api, Authenticator((), True), lambda _: None, Metrics()).app()
     api.store.close()
     answer = app.test_client().get("/readyz")
     assert (answer.status_code, answer.text) == (500, "[+]ping ok\n[-]store the store is closed\nreadyz check failed\n")
@@ -194,7 +194,7 @@ def test_health_of_a_store_that_cannot_be_written() -> None:
 def test_watches_leave_room_for_everything_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("podstrat.apiserver.reads.WATCHES", 2)
     api = serving.api(serving.Settings())
-    app = Http(api, Authenticator((), True), lambda: None, Metrics()).app()
+    app = Http(api, Authenticator((), True), lambda _: None, Metrics()).app()
     watches = [threading.Thread(target=lambda: app.test_client().get("/api/v1/pods?watch=1").data) for _ in range(2)]
     for each in watches:
         each.start()

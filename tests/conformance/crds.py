@@ -58,7 +58,7 @@ class InProcess:
     def __init__(self, version: str) -> None:
         api = Api(Store.open(), Engine(version))
         api.bootstrap()
-        self._client = Http(api, Authenticator([], allow_anonymous=True), lambda: None, Metrics()).app().test_client()
+        self._client = Http(api, Authenticator([], allow_anonymous=True), lambda _: None, Metrics()).app().test_client()
 
     def send(self, method: str, path: str, body: Any, content_type: str, accept: str) -> Object:
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()

@@ -36,7 +36,7 @@ def forgetful() -> Iterator[tuple[str, Store]]:
     """A server in this process, whose store can be told to forget; as bare as the one that was recorded."""
     bare = AdmissionSettings(disable=plugins.beyond((1, 37)))
     api = serving.api(serving.Settings(admission=bare, controllers=frozenset(("namespace",))))
-    app = Http(api, Authenticator([parse_token(TOKEN)], False), lambda: None, Metrics()).app()
+    app = Http(api, Authenticator([parse_token(TOKEN)], False), lambda _: None, Metrics()).app()
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

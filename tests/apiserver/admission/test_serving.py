@@ -65,7 +65,7 @@ def test_warnings_in_any_script(start: Start) -> None:
 def test_audit_annotations_stand_in_the_log(scene: Scene, start: Start, caplog: pytest.LogCaptureFixture) -> None:
     noted = start(lambda request: {"allowed": True, "auditAnnotations": {"why": "because"}})
     scene.register(hooks.validating("v", noted.entry()))
-    app = Http(scene.api, Authenticator([("t", ADMIN)], False), lambda: None, Metrics()).app()
+    app = Http(scene.api, Authenticator([("t", ADMIN)], False), lambda _: None, Metrics()).app()
     with caplog.at_level(logging.INFO, "podstrat.apiserver"):
         response = app.test_client().post(PODS, json=hooks.pod(), headers={"Authorization": "Bearer t"})
     assert response.status_code == 201

@@ -70,7 +70,7 @@ def test_a_checkpoint_that_was_cut_short(tmp_path: Path, pages: int) -> None:
 
 def test_writes_without_room_are_refused_and_go_on_when_there_is_room(tmp_path: Path) -> None:
     api = serving.api(serving.Settings(data_dir=tmp_path))
-    client = Http(api, Authenticator((), True), lambda: None, Metrics()).app().test_client()
+    client = Http(api, Authenticator((), True), lambda _: None, Metrics()).app().test_client()
     body = {"metadata": {"name": "big"}, "data": {"text": "x" * 100_000}}
     assert api.store._journal is not None
     database = api.store._journal._database
