@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from podstrat.apiserver.negotiation import JSON, PROTOBUF, YAML
@@ -33,6 +34,10 @@ class Form(NamedTuple):
         return transform if self.media == JSON else f"{self.media} {transform}"
 
 
+PLAIN = Form()
+"""The objects themselves, in JSON."""
+
+
 class NoRoute(errors.NotAcceptable):
     """No route of the path produces an accepted media type.
 
@@ -48,6 +53,7 @@ def not_acceptable(accepted: Sequence[str]) -> errors.NotAcceptable:
     return errors.NotAcceptable(f"only the following media types are accepted: {', '.join(accepted)}")
 
 
+@lru_cache(maxsize=256)
 def form(accept: str, include: str, streams: bool, offered: Sequence[str] = PRODUCED) -> Form:
     """The form that the client prefers among those ``offered``; ``streams`` where the path can be watched.
 

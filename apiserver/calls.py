@@ -5,7 +5,7 @@ Free of any web framework: the transport makes a Call and sends a Reply.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,8 +52,11 @@ class Reply:
 
     code: int
     body: Object | None = None
+    """None where it is only made as JSON."""
     warnings: tuple[str, ...] = ()
     stream: Iterator[bytes] | None = None
     content_type: str = JSON
     annotations: Mapping[str, str] = field(default_factory=dict)
     """Audit annotations of the admission chain, for the log."""
+    json: Callable[[], bytes] | None = None
+    """The body as JSON, of texts that the store keeps; None where the body is to be encoded."""

@@ -52,14 +52,18 @@ class Reads:
         lists.wait_for(self._store, list_options.version(list_options.first(call.query, "resourceVersion") or ""))
         entry = self._store.get(target.kind, target.namespace, target.name)
         answer = self._strategies.answer(self._requests.build("get", call), entry, target.kind)
-        return self._representation.convert(Reply(answer.code, answer.body, answer.warnings), call)
+        json = entry.json if entry is not None and answer.body is entry.obj else None
+        return self._representation.convert(Reply(answer.code, answer.body, answer.warnings, json=json), call)
 
     def list_or_watch(self, call: Call) -> Reply:
         options = self.options(call)
         if options.watch:
             return self._watch(call, options)
-        warnings = self._custom.warnings(call.target.kind)
-        return self._representation.convert(Reply(200, self.page(call, options), warnings), call)
+        kind = call.target.kind
+        if self._view(kind) is None and self._representation.form(call) == accept.PLAIN:
+            found = self._entries(call, options)
+            return Reply(200, json=partial(lists.encoded, found, kind))
+        return self._representation.convert(Reply(200, self.page(call, options), self._custom.warnings(kind)), call)
 
     def _view(self, kind: Kind) -> lists.View | None:
         """How stored objects of a kind are shown; None where they are shown as they are stored."""
@@ -75,9 +79,12 @@ class Reads:
 
     def page(self, call: Call, options: Options) -> Object:
         """The list object that answers a call."""
+        return lists.page(self._entries(call, options), call.target.kind)
+
+    def _entries(self, call: Call, options: Options) -> lists.Page:
         kind = call.target.kind
         try:
-            return lists.page(self._store, kind, call.target.namespace, options, deadline=call.deadline, view=self._view(kind))
+            return lists.entries(self._store, kind, call.target.namespace, options, deadline=call.deadline, view=self._view(kind))
         except errors.ApiError as error:
             raise self._custom.listed(error) from None
 

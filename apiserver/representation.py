@@ -44,8 +44,10 @@ class Representation:
         if reply.body is None or reply.code >= 300:
             return reply
         form = self.form(call)
-        body = reply.body if not form.name else self.converter(form, call.target.kind)(reply.body, True)
-        return replace(reply, body=body, content_type=form.media)
+        if not form.name:
+            return reply if form.media == reply.content_type else replace(reply, content_type=form.media)
+        body = self.converter(form, call.target.kind)(reply.body, True)
+        return replace(reply, body=body, content_type=form.media, json=None)
 
     def converter(self, form: accept.Form, kind: Kind) -> Convert:
         """A function of an object, and of whether it is the first one of a stream: a Table has its headers there only."""

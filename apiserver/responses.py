@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import socket
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 from podstrat.apiserver import connections
 from podstrat.apiserver.calls import Reply
 from podstrat.apiserver.negotiation import PROTOBUF, YAML
+from podstrat.apiserver.storage.journal import dumps
 from podstrat.strategy.api.types import Types
 
 GZIP_BYTES = 128 * 1024
@@ -60,7 +60,8 @@ def _encode(reply: Reply, types: Types) -> bytes:
         from podstrat.apiserver.protobuf import encode
 
         return encode.encode(reply.body, types)
-    return b"".join((*_json(reply.body), b"\n"))
+    pieces = _json(reply.body) if reply.json is None else (reply.json(),)
+    return b"".join((*pieces, b"\n"))
 
 
 def _json(body: Any) -> Iterator[bytes]:
@@ -80,4 +81,4 @@ def _json(body: Any) -> Iterator[bytes]:
 
 
 def _text(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
+    return dumps(value).encode()

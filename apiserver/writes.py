@@ -121,13 +121,14 @@ class Writes:
                 # An earlier delete may have been cut off by its deadline.
                 self.namespaces.empty_if_terminating(entry.obj, call.deadline)
             return Reply(answer.code, answer.body, answer.warnings)
-        body = answer.body
+        body, json = answer.body, None
         answers_object = body.get("kind") == target.kind.kind  # a Status otherwise: bindings, evictions, most deletions
         for write, committed in zip(writes, self._store.commit(writes), strict=True):
             # The answer to a delete has the resourceVersion of the DELETED event; an update that removes keeps the old one.
             is_answer = write.kind is target.kind and (write.obj is not None or request.verb == "delete")
             if answers_object and is_answer:
                 body = self._strategies.view(committed.obj, target.kind)
+                json = committed.json if body is committed.obj else None
             elif answer.view is not None and write.obj is not None:
                 body = answer.view(self._strategies.view(committed.obj, target.kind))
         self._controllers.after(writes)
@@ -138,7 +139,7 @@ class Writes:
         elif any(write.obj is None for write in writes):
             self.namespaces.remove_if_empty(target.namespace)
             self.definitions.finish(target.kind, call.deadline)
-        return Reply(answer.code, body, answer.warnings)
+        return Reply(answer.code, body, answer.warnings, json=json)
 
 
 def _writes(answer: Answer, entry: Entry | None, target: Target, ranges: ServiceRanges) -> Iterator[Write]:

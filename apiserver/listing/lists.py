@@ -16,6 +16,7 @@ from podstrat.apiserver.kinds import Kind
 from podstrat.apiserver.listing.continue_token import LATEST, Continue
 from podstrat.apiserver.listing.list_options import EXACT, InvalidVersion, Options, version
 from podstrat.apiserver.listing.selectors import Selection
+from podstrat.apiserver.storage.journal import dumps
 from podstrat.apiserver.storage.store import Compacted, Entry, Store, key_of
 from podstrat.strategy import errors, status
 
@@ -94,27 +95,32 @@ View = Callable[[Object], Object]
 """A stored object as it is shown."""
 
 
-def page(
-    store: Store,
-    kind: Kind,
-    namespace: str | None,
-    options: Options,
-    *,
-    patience: float = PATIENCE,
-    deadline: Deadline = NEVER,
-    view: View | None = None,
-) -> Object:
-    """The list object that answers a request. In it, the objects do not say their kind, except those of custom resources.
-
-    ``view`` shows objects of kinds that are not shown as they are stored.
-    """
-    result = entries(store, kind, namespace, options, patience=patience, deadline=deadline, view=view)
+def page(result: Page, kind: Kind) -> Object:
+    """A page as a list object. In it, the objects do not say their kind, except those of custom resources."""
     if isinstance(kind, CustomKind):
         metadata = {"continue": "", **result.metadata}
         items = [entry.obj for entry in result.entries]
         return {"apiVersion": kind.api_version, "items": items, "kind": kind.list_kind, "metadata": metadata}
-    items = [{name: value for name, value in entry.obj.items() if name not in _TYPE} for entry in result.entries]
+    items = [_item(entry) for entry in result.entries]
     return {"kind": kind.list_kind, "apiVersion": kind.api_version, "metadata": result.metadata, "items": items}
+
+
+def _item(entry: Entry) -> Object:
+    return {name: value for name, value in entry.obj.items() if name not in _TYPE}
+
+
+def encoded(result: Page, kind: Kind) -> bytes:
+    """The same as JSON, made of the texts of the entries; not for custom resources."""
+    without_items = dumps(page(result._replace(entries=[]), kind)).removesuffix("]}")
+    type_text = dumps(dict(zip(_TYPE, (kind.kind, kind.api_version), strict=True))).removesuffix("}").encode() + b","
+    items = b",".join([_item_json(entry, type_text) for entry in result.entries])
+    return b"".join((without_items.encode(), items, b"]}"))
+
+
+def _item_json(entry: Entry, type_text: bytes) -> bytes:
+    """The object without its kind, which most begin with."""
+    text = entry.json()
+    return b"{" + text[len(type_text) :] if text.startswith(type_text) else dumps(_item(entry)).encode()
 
 
 def entries(
@@ -129,6 +135,7 @@ def entries(
 ) -> Page:
     """The objects that answer a request: selected, in order, and no more than wanted.
 
+    ``view`` shows objects of kinds that are not shown as they are stored.
     Upstream: CacheDelegator.GetList, Cacher.GetList
     """
     if options.token:

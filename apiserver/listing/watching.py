@@ -9,7 +9,6 @@ that ends (timeout, slow client, server shutdown) can be resumed from the last r
 from __future__ import annotations
 
 import itertools
-import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from podstrat.apiserver.kinds import Kind
 from podstrat.apiserver.listing import lists
 from podstrat.apiserver.listing.list_options import Options, version
 from podstrat.apiserver.storage.history import ADDED, DELETED, MODIFIED, Closed, Compacted, Event, Overflow, Subscription
+from podstrat.apiserver.storage.journal import dumps
 from podstrat.apiserver.storage.store import Store, stamped
 from podstrat.strategy import errors
 
@@ -74,7 +74,11 @@ def _blank(kind: Kind) -> Object:
 
 def line(type: str, obj: Object) -> bytes:
     """An event as a line of JSON."""
-    return b'{"type":"%b","object":%b}\n' % (type.encode(), json.dumps(obj, separators=(",", ":")).encode())
+    return _line(type, dumps(obj).encode())
+
+
+def _line(type: str, text: bytes) -> bytes:
+    return b'{"type":"%b","object":%b}\n' % (type.encode(), text)
 
 
 def refusal(error: errors.ApiError, frame: Frame = line) -> bytes:
@@ -107,6 +111,8 @@ class _View:
         """The selected objects that are there, and the version of that moment."""
         entries, version = self.store.list(self.kind, self.namespace)
         matches = self.options.selection.matches
+        if self.frame is line and self.convert is None and self.view is None:
+            return (_line(ADDED, entry.json()) for entry in entries if matches(entry.obj)), version
         objects = (entry.obj if self.view is None else self.view(entry.obj) for entry in entries)
         return (self.framed(ADDED, obj) for obj in objects if matches(obj)), version
 

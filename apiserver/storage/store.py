@@ -9,6 +9,7 @@ import builtins
 import threading
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,11 +51,19 @@ _BEFORE_VERSION = frozenset(("name", "generateName", "namespace", "selfLink", "u
 """What stands before resourceVersion in printed metadata."""
 
 
-class Entry(NamedTuple):
+@dataclass(slots=True)
+class Entry:
     """An object as it is stored; its metadata.resourceVersion is the version."""
 
     obj: Object
     version: int
+    _json: bytes = field(default=b"", compare=False, repr=False)
+
+    def json(self) -> bytes:
+        """The object as JSON: made once for all who read it, and kept as long as the entry is the stored one."""
+        if not self._json:
+            self._json = dumps(self.obj).encode()
+        return self._json
 
 
 class Write(NamedTuple):
@@ -276,8 +285,9 @@ class Store:
         self._save([Row(_place(write), event.version, body, bootstrap) for write, event, body in plan])
         if bootstrap:
             self._baseline = self._baseline | {_place(write): write.obj for write in writes if write.obj is not None}
-        self._apply(events)
-        return [Entry(event.obj, event.version) for event in events]
+        entries = [Entry(event.obj, event.version) for event in events]
+        self._apply(events, entries)
+        return entries
 
     def _body(self, write: Write) -> str | None:
         return None if write.obj is None or self._journal is None else dumps(write.obj)
@@ -304,14 +314,14 @@ class Store:
             done[place] = None if write.obj is None else Entry(event.obj, version)
             yield event
 
-    def _apply(self, events: Sequence[Event]) -> None:
+    def _apply(self, events: Sequence[Event], entries: Sequence[Entry]) -> None:
         with self._history.lock:
-            for event in events:
+            for event, entry in zip(events, entries, strict=True):
                 shelf = self._shelves[event.kind.storage]
                 if event.type == DELETED:
                     shelf.remove(key_of(event.obj))
                 else:
-                    shelf.put(key_of(event.obj), Entry(event.obj, event.version))
+                    shelf.put(key_of(event.obj), entry)
             self._history.add(events)
 
     def compact(self, keep: int = 0) -> None:

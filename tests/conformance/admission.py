@@ -216,10 +216,11 @@ class Scene:
         user = ADMIN if sent.user is None else User(sent.user["user"], tuple(sent.user.get("groups", ())))
         query = urllib.parse.parse_qs(address.query, keep_blank_values=True)
         reply = self._api.handle(Call(sent.method, target, query, data, sent.content_type, sent.accept, "admission", user))
-        assert reply.body is not None
+        body = reply.body if reply.json is None else json.loads(reply.json())
+        assert body is not None
         # The record has headers as they are sent: in bytes, and with backslashes doubled.
         headers = [text.replace("\\", "\\\\").encode().decode("latin-1") for text in reply.warnings]
-        return reply.code, reply.body, headers
+        return reply.code, body, headers
 
 
 def make(world: World, send: Send) -> None:

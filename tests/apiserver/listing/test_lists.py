@@ -36,7 +36,7 @@ def store() -> Store:
 
 def page(store: Store, namespace: str | None = None, **query: str) -> Object:
     named = {name.rstrip("_"): value for name, value in query.items()}
-    return lists.page(store, POD, namespace, list_options.decode(named, POD), patience=0.01)
+    return lists.page(lists.entries(store, POD, namespace, list_options.decode(named, POD), patience=0.01), POD)
 
 
 def names(found: Object) -> str:
@@ -211,8 +211,15 @@ def test_a_whole_list(store: Store) -> None:
     assert found["items"][0] == {"metadata": {"name": "a", "namespace": "default", "labels": {}, "resourceVersion": "1"}}
 
 
+@pytest.mark.parametrize("query", [{}, {"limit": "2"}, {"labelSelector": "color=blue"}, {"labelSelector": "color=none"}])
+def test_a_list_of_kept_texts_is_the_same(store: Store, query: dict[str, str]) -> None:
+    store.commit([Write(POD, "default", "odd", {"metadata": {"name": "odd", "namespace": "default"}, "kind": "Pod"}, None)])
+    found = lists.entries(store, POD, None, list_options.decode(query, POD))
+    assert lists.encoded(found, POD).decode() == json.dumps(lists.page(found, POD), separators=(",", ":"))
+
+
 def test_an_empty_list() -> None:
-    found = lists.page(Store.open(), NAMESPACE, None, list_options.Options())
+    found = lists.page(lists.entries(Store.open(), NAMESPACE, None, list_options.Options()), NAMESPACE)
     assert found == {"kind": "NamespaceList", "apiVersion": "v1", "metadata": {"resourceVersion": "0"}, "items": []}
 
 
