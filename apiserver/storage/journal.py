@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 Object = dict[str, Any]
 Durability = Literal["normal", "full"]
 """What an acknowledged write survives. normal: a kill of the process; full: also a crash of the machine, at the cost of a sync to
-disk for each write. SQLite's own words for it."""
+disk for each transaction. SQLite's own words for it."""
 
 FILE = "podstrat.db"
 SCHEMA = 1

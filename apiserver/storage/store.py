@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import threading
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,6 +109,32 @@ def stamped(obj: Object, version: int) -> Object:
     return {**obj, "metadata": {**before, "resourceVersion": text, **metadata}}
 
 
+@dataclass(slots=True, eq=False)
+class _Commit:
+    """Writes that are to be done together, and what came of them."""
+
+    writes: Sequence[Write]
+    bodies: Sequence[str | None]
+    bootstrap: bool
+    events: list[Event] = field(default_factory=list)
+    entries: list[Entry] | None = None
+    """What was stored; None until it is visible."""
+    error: Exception | None = None
+
+    @property
+    def done(self) -> bool:
+        return self.entries is not None or self.error is not None
+
+    def rows(self) -> list[Row]:
+        plan = zip(self.writes, self.events, self.bodies, strict=True)
+        return [Row(_place(write), event.version, body, self.bootstrap) for write, event, body in plan]
+
+    def result(self) -> list[Entry]:
+        if self.entries is None:
+            raise self.error or StoreError("the write was interrupted")
+        return self.entries
+
+
 class _Shelf:
     """The objects of one kind, in order."""
 
@@ -146,6 +173,8 @@ class Store:
         self._kinds = {kind.storage: kind for kind in kinds if kind.stored and not kind.stored_as}
         self._writing = threading.Lock()
         """Held by a writer while the journal writes. Readers never wait for it."""
+        self._waiting: deque[_Commit] = deque()
+        """What the next writer that gets the lock commits, its own among them."""
         self._closed = False
         self._fault: str | None = None
         """Why the last write to the database failed."""
@@ -272,22 +301,45 @@ class Store:
         raised when an expectation does not hold, or when there is nothing to remove. With ``bootstrap`` the objects are
         remembered as what reset() goes back to.
         """
-        bodies = [self._body(write) for write in writes]
+        commit = self._prepared(writes, bootstrap)
+        self._waiting.append(commit)
         with self._writing:
-            return self._commit(writes, bodies, bootstrap)
+            if not commit.done:
+                self._commit([self._waiting.popleft() for _ in range(len(self._waiting))])
+        return commit.result()
 
-    def _commit(self, writes: Sequence[Write], bodies: Sequence[str | None], bootstrap: bool = False) -> builtins.list[Entry]:
-        """With the lock for writing held."""
-        if self._closed:
-            raise StoreError("the store is closed")
-        events = builtins.list(self._planned(writes))
-        plan = zip(writes, events, bodies, strict=True)
-        self._save([Row(_place(write), event.version, body, bootstrap) for write, event, body in plan])
-        if bootstrap:
-            self._baseline = self._baseline | {_place(write): write.obj for write in writes if write.obj is not None}
-        entries = [Entry(event.obj, event.version) for event in events]
-        self._apply(events, entries)
-        return entries
+    def _prepared(self, writes: Sequence[Write], bootstrap: bool = False) -> _Commit:
+        return _Commit(writes, [self._body(write) for write in writes], bootstrap)
+
+    def _commit(self, group: Sequence[_Commit]) -> None:
+        """Group commit: one transaction for all, with the lock for writing held.
+
+        Each is planned as if those before it were done, and fails alone when an expectation does not hold. If they cannot be
+        saved together, each is tried alone.
+        """
+        planned: builtins.list[_Commit] = []
+        rows: builtins.list[Row] = []
+        pending: dict[Place, Entry | None] = {}
+        for commit in group:
+            try:
+                commit.events = self._planned(commit.writes, self._history.version + len(rows), pending)
+            except Exception as error:
+                commit.error = error
+                continue
+            planned.append(commit)
+            rows += commit.rows()
+        try:
+            self._save(rows)
+        except Exception as error:
+            for commit in group:
+                if len(group) > 1:
+                    self._commit([commit])
+                else:
+                    commit.error = error
+            return
+        with self._history.lock:
+            for commit in planned:
+                self._apply(commit)
 
     def _body(self, write: Write) -> str | None:
         return None if write.obj is None or self._journal is None else dumps(write.obj)
@@ -302,27 +354,39 @@ class Store:
             raise
         self._fault = None
 
-    def _planned(self, writes: Sequence[Write]) -> Iterator[Event]:
-        """What the writes come to. Later ones see what earlier ones have done."""
+    def _planned(self, writes: Sequence[Write], version: int, pending: dict[Place, Entry | None]) -> builtins.list[Event]:
+        """What writes come to after a version. Later ones see what earlier ones do, and what is ``pending``; they add to it."""
+        if self._closed:
+            raise StoreError("the store is closed")
+        events: builtins.list[Event] = []
         done: dict[Place, Entry | None] = {}
-        for version, write in enumerate(writes, self._history.version + 1):
+        for write in writes:
             place = _place(write)
-            entry = done[place] if place in done else self.get(write.kind, write.namespace, write.name)
+            changed = done if place in done else pending
+            entry = changed[place] if place in changed else self.get(write.kind, write.namespace, write.name)
             if write.expect not in (None, 0 if entry is None else entry.version):
                 raise Changed(write, entry)
+            version += 1
             event = _event(write, entry, version)
             done[place] = None if write.obj is None else Entry(event.obj, version)
-            yield event
+            events.append(event)
+        pending |= done
+        return events
 
-    def _apply(self, events: Sequence[Event], entries: Sequence[Entry]) -> None:
-        with self._history.lock:
-            for event, entry in zip(events, entries, strict=True):
-                shelf = self._shelves[event.kind.storage]
-                if event.type == DELETED:
-                    shelf.remove(key_of(event.obj))
-                else:
-                    shelf.put(key_of(event.obj), entry)
-            self._history.add(events)
+    def _apply(self, commit: _Commit) -> None:
+        """Makes what has been saved visible."""
+        if commit.bootstrap:
+            made = {_place(write): write.obj for write in commit.writes if write.obj is not None}
+            self._baseline = self._baseline | made
+        entries = [Entry(event.obj, event.version) for event in commit.events]
+        for event, entry in zip(commit.events, entries, strict=True):
+            shelf = self._shelves[event.kind.storage]
+            if event.type == DELETED:
+                shelf.remove(key_of(event.obj))
+            else:
+                shelf.put(key_of(event.obj), entry)
+        self._history.add(commit.events)
+        commit.entries = entries
 
     def compact(self, keep: int = 0) -> None:
         """Drops all events but the last ``keep``; clients that need older ones have to list again."""
@@ -344,8 +408,9 @@ class Store:
         no other write can come between.
         """
         with self._writing:
-            writes = builtins.list(self._way_back(snapshot))
-            self._commit(writes, [self._body(write) for write in writes])
+            commit = self._prepared(builtins.list(self._way_back(snapshot)))
+            self._commit([commit])
+        commit.result()
 
     def _places(self) -> Iterator[tuple[Place, Entry]]:
         for kind in self.kinds:
