@@ -50,7 +50,8 @@ engine's figures are processor time, the best of several rounds, and move less.
 - **The check** reads everyday YAML with a reader of its own that remembers lines it has met, and finds lines and columns the same
   way. Anchors, tags and other rarities go to libyaml, which costs what PyYAML costs. A start is Python's own and that of the
   imports. A second process helps from some megabytes on.
-- **The embedded server** pays for Flask and gunicorn in each request, and in writes for the engine.
+- **The embedded server** pays in writes for the engine, and in watches for a thread each
+  ([layer by layer](operations.md#what-the-server-layer-costs)).
 - **The webhook** spends most of a review below itself: gunicorn, TLS, parsing
   ([layer by layer](operations.md#what-the-server-layer-costs)). A 99th percentile rests on few calls, and differs most from
   one run to the next.

@@ -12,7 +12,10 @@ PAGE = pages.text("docs/architecture.md")
 ROOMS = sorted(path.name for path in (pages.ROOT / "src/podstrat").iterdir() if path.is_symlink())
 DOORS = {
     "check": ("src/podstrat/check", "inputs selection kubectl evaluate findings outputs pipeline parallel"),
-    "serve": ("apiserver", "app paths negotiation auth api reads writes storage listing representation strategies definitions"),
+    "serve": (
+        "apiserver",
+        "app resources paths negotiation auth api reads writes storage listing representation strategies definitions",
+    ),
     "webhook": ("webhook", "connections handler limiter chain concerns verdict supervisor version activation registration"),
     "node": ("node", "drivers router state planner status server/writer owner/prepare state/inventory"),
 }
