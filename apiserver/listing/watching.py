@@ -19,7 +19,7 @@ from podstrat.apiserver.listing import lists
 from podstrat.apiserver.listing.list_options import Options, version
 from podstrat.apiserver.storage.history import ADDED, DELETED, MODIFIED, Closed, Compacted, Event, Overflow, Subscription
 from podstrat.apiserver.storage.journal import dumps
-from podstrat.apiserver.storage.store import Store, stamped
+from podstrat.apiserver.storage.store import Entry, Store, stamped
 from podstrat.strategy import errors
 
 Object = dict[str, Any]
@@ -111,7 +111,7 @@ class _View:
         """The selected objects that are there, and the version of that moment."""
         entries, version = self.store.list(self.kind, self.namespace)
         matches = self.options.selection.matches
-        if self.frame is line and self.convert is None and self.view is None:
+        if self._plain:
             return (_line(ADDED, entry.json()) for entry in entries if matches(entry.obj)), version
         objects = (entry.obj if self.view is None else self.view(entry.obj) for entry in entries)
         return (self.framed(ADDED, obj) for obj in objects if matches(obj)), version
@@ -135,10 +135,25 @@ class _View:
         if (text := event.texts.get(key)) is not None:
             self._first = False
             return text
-        text = self.framed(type, _as_deleted(event) if type == DELETED else event.obj)
+        stored = self._stored(event) if self._plain and type != DELETED else None
+        if stored is not None:
+            text = _line(type, stored.json())
+        else:
+            text = self.framed(type, _as_deleted(event) if type == DELETED else event.obj)
         if self.store.is_fresh(event):
             event.texts[key] = text
         return text
+
+    @property
+    def _plain(self) -> bool:
+        """Whether objects are shown as they are stored, in JSON: then the texts of the store serve."""
+        return self.frame is line and self.convert is None and self.view is None
+
+    def _stored(self, event: Event) -> Entry | None:
+        """The entry of the event's object, if it is still the stored one."""
+        metadata = event.obj["metadata"]
+        entry = self.store.get(event.kind, metadata.get("namespace", ""), metadata["name"])
+        return entry if entry is not None and entry.obj is event.obj else None
 
     def _viewed(self, event: Event, view: lists.View) -> Event:
         previous = None if event.previous is None else view(event.previous)

@@ -276,6 +276,18 @@ def test_watchers_of_a_form_share_the_very_text(store: Store) -> None:
     assert next(stream(store, resourceVersion="1")) is next(stream(store, resourceVersion="1"))
 
 
+def test_the_text_of_a_stored_object_serves_its_watchers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(store, "first")
+    for color in ("red", "blue"):
+        put(store, "a", color=color)
+    encoded: list[Object] = []
+    monkeypatch.setattr(watching, "dumps", lambda obj: encoded.append(obj) or json.dumps(obj))
+    assert told(stream(store), 2) == ["ADDED a 3", "ADDED first 1"]
+    assert encoded == []
+    assert told(stream(store, resourceVersion="1"), 2) == ["ADDED a 2", "MODIFIED a 3"]
+    assert [obj["metadata"]["labels"] for obj in encoded] == [{"color": "red"}]
+
+
 def test_a_selection_does_not_change_the_shared_text(store: Store) -> None:
     put(store, "a", color="blue")
     put(store, "a", color="red")
