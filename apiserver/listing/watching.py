@@ -197,7 +197,8 @@ class _Stream:
         try:
             initial, after = beginning or self.beginning()
             yield from initial
-            with self.view.store.subscribe(after, self.view.kind, self.view.namespace) as events:
+            name = self.view.options.selection.fields.exact("metadata.name") or ""
+            with self.view.store.subscribe(after, self.view.kind, self.view.namespace, name) as events:
                 yield from self._changes(events)
         except Compacted as error:
             expired = lists.Expired(f"too old resource version: {error.version} ({error.oldest})")

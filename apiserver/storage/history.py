@@ -16,8 +16,8 @@ from podstrat.apiserver.kinds import Kind
 Object = dict[str, Any]
 Resource = tuple[str, str]
 """Group and plural: what objects are kept by, whatever version they are served in."""
-Scope = tuple[Resource, str] | None
-"""What a subscriber follows: a resource in one namespace, a resource in all namespaces (""), or everything (None)."""
+Scope = tuple[Resource, str, str] | None
+"""What a subscriber follows: a resource in one namespace or in all (""), objects of one name or all (""); None for everything."""
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
@@ -232,7 +232,8 @@ class History:
 
 
 def _scopes(event: Event) -> tuple[Scope, ...]:
-    """The scopes that an event belongs to. Those who follow another namespace are not woken by it."""
-    resource = event.kind.storage
-    namespace = event.obj["metadata"].get("namespace")
-    return ((resource, namespace), (resource, ""), None) if namespace else ((resource, ""), None)
+    """The scopes that an event belongs to. Those who follow another namespace, or another name, are not woken by it."""
+    resource, metadata = event.kind.storage, event.obj["metadata"]
+    name, namespace = metadata["name"], metadata.get("namespace")
+    everywhere: tuple[Scope, ...] = ((resource, "", name), (resource, "", ""), None)
+    return ((resource, namespace, name), (resource, namespace, ""), *everywhere) if namespace else everywhere

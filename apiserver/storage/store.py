@@ -270,14 +270,16 @@ class Store:
         """Every event after a version. Raises Compacted when the log no longer reaches back to it."""
         return self._history.since(version)
 
-    def subscribe(self, from_version: int, kind: Kind | None = None, namespace: str = "", limit: int = QUEUE) -> Subscription:
-        """Every event after a version, also those to come; of one kind, in one namespace or all of them, or of all kinds.
+    def subscribe(
+        self, from_version: int, kind: Kind | None = None, namespace: str = "", name: str = "", limit: int = QUEUE
+    ) -> Subscription:
+        """Every event after a version, also those to come. A kind, a namespace and a name narrow them down.
 
         Raises Compacted like events_since.
 
         ``limit`` is how many events may wait to be read before the subscriber is cut off.
         """
-        scope = None if kind is None else (kind.storage, namespace)
+        scope = None if kind is None else (kind.storage, namespace, name)
         return self._history.subscribe(from_version, scope, limit)
 
     def watchers(self) -> int:

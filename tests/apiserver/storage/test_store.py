@@ -242,6 +242,19 @@ def test_a_subscriber_of_one_namespace_is_not_woken_by_the_others(store: Store) 
     assert store.watchers() == 0
 
 
+def test_a_subscriber_of_one_name_is_not_woken_by_the_others(store: Store) -> None:
+    with (
+        store.subscribe(0, POD, "default", "a") as here,
+        store.subscribe(0, POD, "", "a") as everywhere,
+        store.subscribe(0, POD, "default", "b") as other,
+    ):
+        put(store, "a")
+        assert (len(here.wait(0)), len(everywhere.wait(0)), len(other.wait(0))) == (1, 1, 0)
+    with store.subscribe(0, POD, "default", "b") as late:
+        assert late.wait(0) == []
+    assert store.watchers() == 0
+
+
 def test_subscribers_share_events(store: Store) -> None:
     with store.subscribe(0) as one, store.subscribe(0) as other:
         put(store, "a")
