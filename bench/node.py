@@ -116,7 +116,9 @@ def full_report(devices: int) -> Callable[[int], None]:
     read, response = streams.V1.read, streams.V1.method.response
 
     def run(number: int) -> None:
-        assert not health.take(Report(SESSION, read(response.FromString(message)), False), 1.0 + number * 1e-3).changed
+        assert not health.take(
+            Report(SESSION, read(response.FromString(message), streams.EVERYTHING.admission()), False), 1.0 + number * 1e-3
+        ).changed
 
     return run
 
