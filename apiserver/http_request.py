@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import werkzeug.urls  # noqa: F401 - registers werkzeug.url_quote
 
 _SEGMENT = "[-.:~0-9A-Za-z]+"
-_PATH = re.compile(f"/api(?:s/({_SEGMENT}))?/({_SEGMENT})/({_SEGMENT}[-.:~/0-9A-Za-z]*)")
+_PATH = re.compile(f"/api(?:s/({_SEGMENT}))?/({_SEGMENT})/({_SEGMENT}(?:/[-.:~/0-9A-Za-z]*)?)")
 
 
 class Route(NamedTuple):

@@ -29,7 +29,7 @@ _NAME = rb"[-!#$%&'*+.^`|~0-9A-Za-z]+"  # without _, which WSGI cannot tell from
 _HEAD = re.compile(
     rb"(GET|POST|PUT|PATCH|DELETE) (/api[-.:~/0-9A-Za-z]*)(?:\?([!\"$-~]*))? HTTP/1\.1((?:\r\n" + _NAME + rb":[\t -~]*)+)\r\n\r\n"
 )
-_FIELD = re.compile(r"\r\n([^:]+):[\t ]*([^\r]*)")
+_FIELD = re.compile(r"\r\n([^:\r\n]+):[\t ]*([^\r]*)")
 _KEEP = {"": True, "keep-alive": True, "close": False}
 _GUNICORNS = frozenset(
     ("TRANSFER-ENCODING", "EXPECT", "UPGRADE", "X-FORWARDED-PROTOCOL", "X-FORWARDED-PROTO", "X-FORWARDED-SSL", "CONTENT-LENGTH")
