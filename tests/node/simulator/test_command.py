@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import signal
 import subprocess
 import sys
@@ -148,6 +149,24 @@ def test_the_command_takes_lines_from_a_file_and_stays_until_it_is_told_to_go(ro
         command.send_signal(signal.SIGTERM)
         assert command.wait(30) == 0
     assert not list((root / "plugins_registry").iterdir())
+
+
+async def test_sigterm_in_the_middle_of_calls_is_not_worth_a_traceback(root):
+    claim = dra.Claim("default", "a", "uid-a")
+    with run(root, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as command:
+        command.stdin.write("hang NodePrepareResources\n")
+        command.stdin.flush()
+        assert [command.stdout.readline() for _ in range(2)] == ["ready\n", "ok\n"]
+        async with Listening(root) as node:
+            await node.look_until(Report)  # its stream stays open
+            call = asyncio.ensure_future(dra.prepare(node.drivers.newest("gpu.example.com").endpoint, "v1", [claim]))
+            await asyncio.sleep(0.1)  # the driver does not say that a call has come
+            command.send_signal(signal.SIGTERM)
+            _, err = await asyncio.to_thread(command.communicate, timeout=30)
+            with pytest.raises(calls.CallFailed):
+                await call
+    assert command.returncode == 0
+    assert "Traceback" not in err
 
 
 def test_a_crash_leaves_everything_as_it_was(root):
