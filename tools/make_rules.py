@@ -3,7 +3,7 @@
     python -m tools.make_rules
 
 It reads the source, not the modules: every docstring with a line `Upstream:` is a row. The fields of a rule end the paths that it
-reports and the paths that it is called with.
+reports and the paths that it is called with; a variable at the end is followed to the texts that its function or module gives it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,6 +43,8 @@ class Rule:
 
 
 Function = ast.FunctionDef | ast.ClassDef
+Texts = Mapping[str, set[str]]
+"""What a name can stand for at the end of a path."""
 
 
 def rules() -> list[Rule]:
@@ -71,17 +73,15 @@ def _documented(tree: ast.Module) -> Iterator[tuple[str, ast.Module | Function]]
 
 def _note_fields(module: str, tree: ast.Module, found: dict[tuple[str, str], Rule]) -> None:
     """Gives each rule the fields that it reports, and each rule that it calls the fields that it is called for."""
-    imported = _imports(tree)
+    imported, constants = _imports(tree), _assigned(tree.body, {})
     for name, node in _documented(tree):
         if not isinstance(node, ast.FunctionDef):
             continue
-        for call in ast.walk(node):
-            if not isinstance(call, ast.Call):
-                continue
+        for call, texts in _calls(node, constants | _assigned(ast.walk(node), constants)):
             callee = _callee(call, module, imported)
             rule = found.get((module, name)) if callee == ("field", "") else found.get(callee)
             if rule is not None and rule.module.split("/")[1] in REPORTING:
-                rule.fields |= {key for argument in call.args if (key := _last_field(argument))}
+                rule.fields |= {key for argument in call.args for key in _last_fields(argument, texts)}
 
 
 def _imports(tree: ast.Module) -> dict[str, str]:
@@ -109,16 +109,68 @@ def _callee(call: ast.Call, module: str, imported: dict[str, str]) -> tuple[str,
     return "", ""
 
 
-def _last_field(argument: ast.expr) -> str:
-    """The field at the end of a path that is written as text; empty: it is not a path, or ends in a variable."""
-    if isinstance(argument, ast.JoinedStr):
-        text = "".join(str(part.value) if isinstance(part, ast.Constant) else "\0" for part in argument.values)
-    elif isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-        text = argument.value
-    else:
-        return ""
-    match = LAST_FIELD.search(text) if text.startswith(("\0", "spec.", "status.", "metadata.")) and " " not in text else None
-    return match[1] if match else ""
+def _assigned(nodes: Iterable[ast.AST], known: Texts) -> dict[str, set[str]]:
+    """The texts and paths that names are assigned."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.AnnAssign(target=ast.Name(id=name), value=value):
+                found[name] |= _values(value, known)
+    return found
+
+
+def _calls(node: ast.AST, texts: Texts) -> Iterator[tuple[ast.Call, Texts]]:
+    """Every call with the texts that names stand for there: a loop gives its variable those that it goes through."""
+    loops = [node] if isinstance(node, ast.For) else getattr(node, "generators", ())
+    for loop in loops:
+        match loop.target:
+            case ast.Name(id=name) | ast.Tuple(elts=[ast.Name(id=name), *_]):
+                texts = {**texts, name: _values(loop.iter, texts)}
+    if isinstance(node, ast.Call):
+        yield node, texts
+    for child in ast.iter_child_nodes(node):
+        yield from _calls(child, texts)
+
+
+def _values(value: ast.expr | None, known: Texts) -> set[str]:
+    match value:
+        case ast.Constant(value=str(text)):
+            return {text}
+        case ast.JoinedStr():
+            return {_path(value)}
+        case ast.Name(id=name):
+            return known.get(name, set())
+        case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
+            # Of a row of several values the first is its name.
+            return {text for item in items for text in _values(item.elts[0] if isinstance(item, ast.Tuple) else item, known)}
+        case ast.Dict(keys=keys):
+            return {text for key in keys for text in _values(key, known)}
+        case ast.Call(func=ast.Attribute(value=inner, attr="items")):
+            return _values(inner, known)
+    return set()
+
+
+def _path(text: ast.JoinedStr) -> str:
+    """An f-string with a NUL in the place of each expression."""
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "\0" for part in text.values)
+
+
+def _last_fields(argument: ast.expr, texts: Texts) -> Iterator[str]:
+    """The fields at the end of a path; none: it is not a path, or ends in a variable whose texts are not in the source."""
+    match argument:
+        case ast.Constant(value=str(text)):
+            paths = {text}
+        case ast.JoinedStr(values=[*_, ast.FormattedValue(value=ast.Name(id=name))]):
+            paths = {_path(argument)[:-1] + text for text in texts.get(name, ())}
+        case ast.JoinedStr():
+            paths = {_path(argument)}
+        case ast.Name(id=name):
+            paths = texts.get(name, set())
+        case _:
+            return
+    for path in paths:
+        if path.startswith(("\0", "spec.", "status.", "metadata.")) and " " not in path and (match := LAST_FIELD.search(path)):
+            yield match[1]
 
 
 def _fields(every: list[Rule]) -> Iterator[str]:

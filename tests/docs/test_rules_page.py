@@ -19,10 +19,16 @@ def test_the_page_is_current() -> None:
         ("containerPort", "strategy/rules/ports.py", "each"),
         ("hostPort", "strategy/rules/ports.py", "host_network"),
         ("schedulingGates", "strategy/rules/scheduling.py", "gates"),
+        ("failureThreshold", "strategy/rules/probes.py", "_probe"),
+        ("creationTimestamp", "strategy/rules/meta.py", "on_update"),
     ],
 )
 def test_a_field_leads_to_its_rule(field: str, module: str, name: str) -> None:
     assert (module, name) in {(rule.module, rule.name) for rule in RULES if field in rule.fields}
+
+
+def test_a_variable_of_two_loops_is_that_of_the_nearer_one() -> None:
+    assert not [rule.name for rule in RULES if "excludeResourceRules" in rule.fields and rule.name == "label_selector"]
 
 
 def test_an_upstream_function_leads_to_its_rule() -> None:
