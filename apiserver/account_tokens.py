@@ -26,8 +26,8 @@ Object = dict[str, Any]
 ISSUER: Final = "https://kubernetes.default.svc.cluster.local"
 AUDIENCES: Final = (ISSUER,)
 """Whom a token is for unless the request says otherwise: the API server."""
-SECONDS: Final = 3600
-LEAST, MOST = 10 * 60, 1 << 32
+SECONDS: Final = 3600  # the default of TokenRequest.spec.expirationSeconds
+LEAST, MOST = 10 * 60, 1 << 32  # upstream: ValidateTokenRequest
 _PRIVATE: Final = "kubernetes.io"
 _EXTRA: Final = "authentication.kubernetes.io"
 _ACCOUNT: Final = BY_KIND["v1", "ServiceAccount"]

@@ -14,7 +14,10 @@ T = TypeVar("T")
 
 FIRST_DELAY: Final = 0.005
 LAST_DELAY: Final = 1000.0
-"""Seconds until something that failed is tried again: the first time, and at most; in between twice as many each time."""
+"""Seconds until something that failed is tried again: the first time, and at most; in between twice as many each time.
+
+Upstream: DefaultTypedControllerRateLimiter
+"""
 
 
 class WorkQueue(Generic[T]):

@@ -11,8 +11,9 @@ from collections import deque
 from typing import Any, NamedTuple
 
 KEPT = 500
-LONGEST_MESSAGE = 1024
-LONGEST_WAIT = 30.0
+"""Decisions; the live view shows fewer, and asks again for what came since."""
+LONGEST_MESSAGE = 1024  # characters, as the live view shows of any text
+LONGEST_WAIT = 30.0  # seconds: half of deadline.REQUEST_SECONDS
 READERS = 16
 """Those who may wait at the same time: each holds a thread. Further ones are answered at once."""
 POLL = 0.25

@@ -16,7 +16,7 @@ Object = dict[str, Any]
 NODE: Final = BY_KIND["v1", "Node"]
 PREFERRED: Final = ("InternalIP", "ExternalIP", "InternalDNS", "ExternalDNS", "Hostname")
 """Addresses of a node, the best first: as installers of clusters set it. kube-apiserver's own default has names first."""
-PORT: Final = 10250
+PORT: Final = 10250  # upstream: ports.KubeletPort
 
 
 class Location(NamedTuple):

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 MOST_REMOVED = 2000
+"""Removed entries that are kept: as many as one resource has at most, so that a page hears of all of them."""
 
 
 class Changes(NamedTuple):

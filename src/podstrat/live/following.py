@@ -19,13 +19,15 @@ from podstrat.live.board import Board
 
 Object = dict[str, Any]
 
-PAGE = 500
+PAGE = 500  # objects of a page, as kubectl asks for them
 MOST = 2000
 """Objects of a resource that are followed: more than a page can show."""
 MOST_IN_TIMELINE = 300
+"""Events, and decisions, that are kept for the timeline, which shows 200 of both together."""
 WATCH_SECONDS = 240
 """The server ends a watch after so long, and it is begun again."""
 DECISION_SECONDS = 20
+"""How long the server may hold a request for decisions that are still to come; it allows 30."""
 PATIENCE = 300.0
 """Seconds without a byte after which a connection is given up; longer than a watch."""
 RETRY, LATER = 1.0, 30.0
