@@ -18,6 +18,7 @@ import pytest
 
 from podstrat.kubeclient.sync import Client
 from podstrat.testing.server import Server
+from tests.apiserver import widgets
 from tests.eventually import eventually
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -79,24 +80,7 @@ STORAGE_CLASSES = Resource(
 )
 RESOURCES = (CONFIG_MAPS, WIDGETS, EVENTS, DEPLOYMENTS, AUTOSCALERS, SLICES, STORAGE_CLASSES)
 """Of custom resources, and of kinds with rules and without, which are kept by their schema."""
-DEFINITION = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "widgets.example.com"},
-    "spec": {
-        "group": "example.com",
-        "scope": "Namespaced",
-        "names": {"plural": "widgets", "singular": "widget", "kind": "Widget"},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-            }
-        ],
-    },
-}
+DEFINITION = widgets.definition(widgets.version({"type": "object", "x-kubernetes-preserve-unknown-fields": True}))
 
 
 class Writer:

@@ -21,6 +21,7 @@ from podstrat.apiserver.kinds import BY_PATH, Kind
 from podstrat.apiserver.storage.store import Store
 from podstrat.strategy.engine import Engine
 from podstrat.strategy.request import ADMIN
+from tests.apiserver.widgets import definition, version
 
 Object = dict[str, Any]
 
@@ -124,14 +125,9 @@ def scene() -> Iterator[Scene]:
 def widgets(scene: Scene) -> Kind:
     schema = {"type": "object", "properties": {"spec": COUNTED, "status": COUNTED}}
     scale = {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}
-    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-    version["subresources"] = {"status": {}, "scale": scale}
-    names = {"plural": "widgets", "singular": "widget", "kind": "Widget"}
-    spec = {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]}
-    body = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": spec}
+    body = definition(version(schema, subresources={"status": {}, "scale": scale}))
     target = Target(CRDS, "", "")
-    sent = json.dumps({**body, "metadata": {"name": "widgets.example.com"}}).encode()
-    assert scene.api.handle(Call("POST", target, {}, sent, "application/json", user=ADMIN)).code == 201
+    assert scene.api.handle(Call("POST", target, {}, json.dumps(body).encode(), "application/json", user=ADMIN)).code == 201
     kind = scene.api.custom.find("example.com", "v1", "widgets")
     assert kind is not None
     return kind

@@ -14,45 +14,22 @@ import pytest
 
 from podstrat.testing.admission import tls
 from podstrat.testing.server import Server
+from tests.apiserver import widgets
 from tests.apiserver.test_recorded_crds import TOKEN, Client
 from tests.conformance.crds import CRDS, JSON
 from tests.eventually import eventually
 
 kopf = pytest.importorskip("kopf", reason="needs the package kopf: pip install kopf")
 
-DEFINITION: dict[str, Any] = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "widgets.example.com"},
-    "spec": {
-        "group": "example.com",
-        "scope": "Namespaced",
-        "names": {"plural": "widgets", "singular": "widget", "kind": "Widget", "shortNames": ["wd"]},
-        "versions": [
-            {
-                "name": "v1",
-                "served": True,
-                "storage": True,
-                "subresources": {"status": {}},
-                "schema": {
-                    "openAPIV3Schema": {
-                        "type": "object",
-                        "properties": {
-                            "spec": {
-                                "type": "object",
-                                "properties": {
-                                    "size": {"type": "integer", "minimum": 1, "default": 4},
-                                    "colour": {"type": "string"},
-                                },
-                            },
-                            "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-                        },
-                    }
-                },
-            }
-        ],
+SPEC = {"size": {"type": "integer", "minimum": 1, "default": 4}, "colour": {"type": "string"}}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "spec": {"type": "object", "properties": SPEC},
+        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
     },
 }
+DEFINITION = widgets.definition(widgets.version(SCHEMA, subresources={"status": {}}))
 OPERATOR = """
 import os
 import kopf

@@ -8,6 +8,7 @@ import pytest
 
 from podstrat.apiserver.custom_kinds import CustomKind
 from podstrat.strategy.admission import Settings
+from tests.apiserver import widgets
 from tests.apiserver.admission import hooks
 from tests.apiserver.admission.conftest import Start
 from tests.apiserver.admission.scene import BY_PLURAL, Scene, said
@@ -28,20 +29,8 @@ def define(scene: Scene, **more: Any) -> CustomKind:
         "properties": {"spec": spec, "status": {"type": "object", "properties": {"n": {"type": "integer"}}}},
     }
     scale = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.n"}
-    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-    version["subresources"] = {"status": {}, "scale": scale}
-    body = {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": "widgets.example.com"},
-        "spec": {
-            "group": "example.com",
-            "scope": "Namespaced",
-            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget"},
-            "versions": [version, {**version, "name": "v1alpha1", "storage": False}],
-            **more,
-        },
-    }
+    version = widgets.version(schema, subresources={"status": {}, "scale": scale})
+    body = widgets.definition(version, {**version, "name": "v1alpha1", "storage": False}, **more)
     assert scene.send("POST", BY_PLURAL["customresourcedefinitions"], body=body).code == 201
     kind = scene.api.custom.find("example.com", "v1", "widgets")
     assert kind is not None
