@@ -29,7 +29,8 @@ and perhaps
         # whether it looks at such writes at all: phase, resource, subresource, operation; asked once for each kind of write
 
     def is_idle(write: Write, world: Prepared, config: Config) -> bool:
-        # whether a world that does not change has nothing that it would act by: no limits in the namespace, no policy at all
+        # whether a world that does not change has nothing that it would act by: no limits in the namespace, no policy at all;
+        # an object of the namespace that is as it should be counts as nothing, too: the namespace is there, and open
 
 Without ``configure`` ``config`` is None. Both phases are generators, run to their end. A refusal is raised:
 ``raise request.forbidden("the cause")`` is the 403 of most plugins, any ApiError of strategy.errors will do. What was
@@ -38,6 +39,7 @@ yielded before it is kept. Neither phase does I/O, reads a clock or makes a rand
 
     request.find(kind, name, namespace)   the object; None if there is none; raises Unknown if the world does not know
     request.every(kind, namespace)        all objects of a kind; adds a hint if the world is not complete for it
+    request.derived(obj, make)            make(obj) of an object of the world; made once where the world does not change
     request.namespace_object()            the Namespace of the request; None for a cluster-scoped one
 
 Kinds are pairs, ("v1", "Namespace"), named in ``world``. An ``Unknown`` that a plugin lets pass ends the plugin, not the request:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from podstrat.strategy import errors
 from podstrat.strategy.admission import authorization
+from podstrat.strategy.admission.prepared import Prepared
 from podstrat.strategy.admission.report import Hint, Located, Report
 from podstrat.strategy.admission.world import NAMESPACE, KindName, Lookup, Unknown
 from podstrat.strategy.context import Context
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from podstrat.strategy.verbs.reviewers import Draft, Proposal
 
 Object = dict[str, Any]
+T = TypeVar("T")
 
 
 class Attributes:
@@ -134,6 +136,11 @@ class Attributes:
         if not self.world.is_complete(kind, namespace):
             self.hint(Unknown(kind, namespace))
         return self.world.list(kind, namespace)
+
+    def derived(self, obj: Object, make: Callable[[Object], T]) -> T:
+        """What is made of an object of the world; only once, where the world does not change."""
+        world = self.world
+        return world.derived(obj, make) if isinstance(world, Prepared) else make(obj)
 
     def namespace_object(self) -> Object | None:
         """The Namespace of the object; None if it has none, or if there is no such one."""

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from podstrat.strategy import resources
 from podstrat.strategy.admission.attributes import Attributes
-from podstrat.strategy.admission.plugins import Write
+from podstrat.strategy.admission.plugins import VALIDATING, Write
 from podstrat.strategy.admission.prepared import Prepared
 from podstrat.strategy.admission.world import LIMIT_RANGE
 from podstrat.strategy.formats import quantity
@@ -32,63 +32,73 @@ def is_idle(write: Write, world: Prepared, config: None) -> bool:
     return world.has_none(LIMIT_RANGE, write.namespace)
 
 
-def _concerns(request: Attributes) -> bool:
-    """Creates, resizes of pods and updates of claims, unless the object is being deleted.
+def concerns(write: Write) -> bool:
+    """Creates, resizes of pods and updates of claims.
 
-    Upstream: SupportsAttributes, LimitRanger.runLimitFunc
+    Upstream: SupportsAttributes
     """
-    if request.operation == "DELETE" or "deletionTimestamp" in ((request.old or {}).get("metadata") or {}):
-        return False
-    if request.resource == CLAIMS:
-        return not request.subresource
-    if request.operation == "CREATE":
-        return not request.subresource
-    return request.subresource == "resize"
+    if write.resource == CLAIMS:
+        return not write.subresource and write.operation != "DELETE" and write.phase == VALIDATING
+    return not write.subresource if write.operation == "CREATE" else write.operation == "UPDATE" and write.subresource == "resize"
+
+
+def _is_deleted(old: Object | None) -> bool:
+    """Whether the object is being deleted: then it is let be.
+
+    Upstream: LimitRanger.runLimitFunc
+    """
+    return old is not None and "deletionTimestamp" in (old.get("metadata") or {})
 
 
 # ---- defaults ----------------------------------------------------------------------------------------------
 
 
+Defaults = tuple[tuple[str, dict[str, str]], ...]
+"""The requests and the limits that containers get which say nothing."""
+
+
 def mutate(request: Attributes, config: None) -> Iterator[str]:
     """Upstream: PodMutateLimitFunc"""
-    if request.resource == CLAIMS or not _concerns(request):
+    if _is_deleted(request.old):
         return
     for limit_range in request.every(LIMIT_RANGE, request.namespace):
-        requests, limits = _defaults(limit_range)
-        if requests or limits:
-            yield from _fill(request.object, requests, limits)
+        if defaults := request.derived(limit_range, _defaults):
+            yield from _fill(request.object, defaults)
 
 
-def _defaults(limit_range: Object) -> tuple[dict[str, str], dict[str, str]]:
-    """The requests and limits of containers that say nothing.
-
-    Upstream: defaultContainerResourceRequirements
-    """
+def _defaults(limit_range: Object) -> Defaults:
+    """Upstream: defaultContainerResourceRequirements"""
     requests: dict[str, str] = {}
     limits: dict[str, str] = {}
     for limit in (limit_range.get("spec") or {}).get("limits") or ():
         if limit.get("type") == "Container":
             requests |= limit.get("defaultRequest") or {}
             limits |= limit.get("default") or {}
-    return requests, limits
+    every = (("requests", requests), ("limits", limits))
+    return tuple((name, dict(sorted(amounts.items()))) for name, amounts in every if amounts)
 
 
-def _fill(pod: Object, requests: dict[str, str], limits: dict[str, str]) -> Iterator[str]:
+def _fill(pod: Object, defaults: Defaults) -> list[str]:
+    """Sets the requests and limits of containers that say nothing; the fields that are set."""
     told: list[str] = []
+    changed: list[str] = []
     for key, what in (("containers", "container"), ("initContainers", "init container")):
         for index, container in enumerate(pod["spec"].get(key) or ()):
-            for name, defaults in (("requests", requests), ("limits", limits)):
+            for name, amounts in defaults:
                 own = container["resources"].get(name) or {}
-                added = {resource: text for resource, text in defaults.items() if resource not in own}
+                added = amounts
+                if not own.keys().isdisjoint(amounts):
+                    added = {resource: text for resource, text in amounts.items() if resource not in own}
                 if added:
                     container["resources"] = {**container["resources"], name: {**own, **added}}
-                    told.append(f"{', '.join(sorted(added))} {name[:-1]} for {what} {container['name']}")
-                    yield from (f"spec.{key}[{index}].resources.{name}[{resource}]" for resource in sorted(added))
+                    told.append(f"{', '.join(added)} {name[:-1]} for {what} {container['name']}")
+                    changed += [f"spec.{key}[{index}].resources.{name}[{resource}]" for resource in added]
     if told:
         metadata = pod["metadata"]
         text = "LimitRanger plugin set: " + "; ".join(told)
         metadata["annotations"] = {**(metadata.get("annotations") or {}), ANNOTATION: text}
-        yield f"metadata.annotations[{ANNOTATION}]"
+        changed.append(f"metadata.annotations[{ANNOTATION}]")
+    return changed
 
 
 # ---- bounds ------------------------------------------------------------------------------------------------
@@ -102,36 +112,50 @@ class Usage(NamedTuple):
     limits: Amounts
 
 
+class Bounds(NamedTuple):
+    """What a LimitRange wants of objects of a type."""
+
+    type: str
+    least: Texts
+    most: Texts
+    ratio: Texts
+
+
+def _bounds(limit_range: Object) -> tuple[Bounds, ...]:
+    limits = (limit_range.get("spec") or {}).get("limits") or ()
+    kinds = ("min", "max", "maxLimitRequestRatio")
+    every = (Bounds(limit.get("type", ""), *(_texts(limit.get(kind)) for kind in kinds)) for limit in limits)
+    return tuple(bounds for bounds in every if any(bounds[1:]))
+
+
 def validate(request: Attributes, config: None) -> Iterator[str]:
     """Upstream: PodValidateLimitFunc, PersistentVolumeClaimValidateLimitFunc"""
-    if not _concerns(request):
+    if _is_deleted(request.old):
         return
+    faults = _claim_faults if request.resource == CLAIMS else _pod_faults
     for limit_range in request.every(LIMIT_RANGE, request.namespace):
-        faults = _claim_faults if request.resource == CLAIMS else _pod_faults
-        texts = list(dict.fromkeys(faults(request, limit_range)))
+        texts = list(dict.fromkeys(faults(request, request.derived(limit_range, _bounds))))
         if texts:
             raise request.forbidden(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
     yield from ()
 
 
-def _pod_faults(request: Attributes, limit_range: Object) -> Iterator[str]:
+def _pod_faults(request: Attributes, every: tuple[Bounds, ...]) -> Iterator[str]:
     spec = request.object["spec"]
-    for limit in (limit_range.get("spec") or {}).get("limits") or ():
-        if limit.get("type") == "Container":
-            bounds = _texts(limit.get("min")), _texts(limit.get("max")), _texts(limit.get("maxLimitRequestRatio"))
+    for bounds in every:
+        if bounds.type == "Container":
             for container in (*(spec["containers"] or ()), *(spec.get("initContainers") or ())):
                 needs = container["resources"]
                 yield from _container_faults(bounds, _texts(needs.get("requests")), _texts(needs.get("limits")))
-        elif limit.get("type") == "Pod":
-            yield from _faults(_bounds(limit), _of_pod(spec, "PodLevelResources" in request.ctx.gates))
+        elif bounds.type == "Pod":
+            yield from _faults(bounds, _of_pod(spec, "PodLevelResources" in request.ctx.gates))
 
 
 @lru_cache(maxsize=4096)
-def _container_faults(bounds: tuple[Texts, Texts, Texts], requests: Texts, limits: Texts) -> tuple[str, ...]:
+def _container_faults(bounds: Bounds, requests: Texts, limits: Texts) -> tuple[str, ...]:
     """What is wrong with the resources of a container. Replicas, and whole clusters, have few that differ."""
-    amounts = _parsed(dict(bounds[0])), _parsed(dict(bounds[1])), _parsed(dict(bounds[2]))
-    names = {name for each in amounts for name in each}
-    return tuple(_faults(amounts, Usage("Container", _some(dict(requests), names), _some(dict(limits), names))))
+    names = {name for amounts in (bounds.least, bounds.most, bounds.ratio) for name, _ in amounts}
+    return tuple(_faults(bounds, Usage("Container", _some(dict(requests), names), _some(dict(limits), names))))
 
 
 def _texts(amounts: Mapping[str, str] | None) -> Texts:
@@ -155,15 +179,10 @@ def _some(amounts: Mapping[str, str] | None, names: Collection[str]) -> Amounts:
     return {name: quantity.parse(amounts[name]) for name in names if name in amounts} if amounts else {}
 
 
-def _bounds(limit: Object) -> tuple[Amounts, Amounts, Amounts]:
-    """Minimum, maximum and ratio by resource."""
-    return _parsed(limit.get("min")), _parsed(limit.get("max")), _parsed(limit.get("maxLimitRequestRatio"))
-
-
-def _faults(bounds: tuple[Amounts, Amounts, Amounts], usage: Usage) -> Iterator[str]:
-    for check, amounts in zip((_below, _above, _ratio), bounds, strict=True):
-        for name, bound in amounts.items():
-            yield from check(name, bound, usage)
+def _faults(bounds: Bounds, usage: Usage) -> Iterator[str]:
+    for check, amounts in ((_below, bounds.least), (_above, bounds.most), (_ratio, bounds.ratio)):
+        for name, text in amounts:
+            yield from check(name, quantity.parse(text), usage)
 
 
 def _below(name: str, bound: Quantity, usage: Usage) -> Iterator[str]:
@@ -217,19 +236,20 @@ def _values(name: str, bound: Quantity, usage: Usage) -> tuple[int, int, int]:
     return request, limit, enforced
 
 
-def _claim_faults(request: Attributes, limit_range: Object) -> Iterator[str]:
+def _claim_faults(request: Attributes, every: tuple[Bounds, ...]) -> Iterator[str]:
     """Claims have requests only.
 
     Upstream: minRequestConstraint, maxRequestConstraint
     """
     requests = _parsed((request.object["spec"].get("resources") or {}).get("requests"))
-    for limit in (limit_range.get("spec") or {}).get("limits") or ():
-        if limit.get("type") != "PersistentVolumeClaim":
+    usage = Usage("PersistentVolumeClaim", requests, {})
+    for bounds in every:
+        if bounds.type != "PersistentVolumeClaim":
             continue
-        usage = Usage("PersistentVolumeClaim", requests, {})
-        for name, bound in _parsed(limit.get("min")).items():
-            yield from _below(name, bound, usage)
-        for name, bound in _parsed(limit.get("max")).items():
+        for name, text in bounds.least:
+            yield from _below(name, quantity.parse(text), usage)
+        for name, text in bounds.most:
+            bound = quantity.parse(text)
             asked, _, most = _values(name, bound, usage)
             words = f"maximum {name} usage per {usage.type} is {bound.text}"
             if name not in requests:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from podstrat.strategy import errors, kinds
 from podstrat.strategy.admission.world import NODE, KindName, Object, World, WorldError
@@ -12,6 +12,8 @@ from podstrat.strategy.kinds.kind import Kind
 
 Read = Callable[[Object, Kind], Object]
 """Reads an object of a kind with a strategy; ApiError if it cannot be read."""
+
+T = TypeVar("T")
 
 _PARTS = {"metadata": dict, "spec": dict, "status": dict}
 _TEXTS = ("labels", "annotations")
@@ -24,14 +26,29 @@ class Prepared(World):
         vars(self).update(vars(world))  # the same objects, indexed once
         self._read = read
         self._ready: dict[int, Object] = {}
+        self._lists: dict[tuple[KindName, str], Sequence[Object]] = {}
+        self._derived: dict[tuple[int, Callable[[Object], Any]], Any] = {}
 
     def get(self, kind: KindName, name: str, namespace: str = "") -> Object | None:
         obj = super().get(kind, name, namespace)
         return None if obj is None else self._ready.get(id(obj)) or self._prepared(kind, obj)
 
     def list(self, kind: KindName, namespace: str = "") -> Sequence[Object]:
-        found = super().list(kind, namespace)
-        return [self._ready.get(id(obj)) or self._prepared(kind, obj) for obj in found] if found else found
+        found = self._lists.get((kind, namespace))
+        if found is None:
+            found = super().list(kind, namespace)
+            if found:  # what is not there is not kept: a request can name any namespace
+                found = tuple([self._ready.get(id(obj)) or self._prepared(kind, obj) for obj in found])
+                self._lists[kind, namespace] = found
+        return found
+
+    def derived(self, obj: Object, make: Callable[[Object], T]) -> T:
+        """What is made of one of the objects, which does not change: it is made once."""
+        key = id(obj), make
+        if key not in self._derived:
+            self._derived[key] = make(obj)
+        made: T = self._derived[key]
+        return made
 
     def has_none(self, kind: KindName, namespace: str = "") -> bool:
         """Whether a namespace, without one the cluster, has no objects of a kind; False if that cannot be known."""
