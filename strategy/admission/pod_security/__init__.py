@@ -6,6 +6,6 @@ table. ``plugin`` judges pods and workloads, ``namespaces`` the labels of namesp
 
 from __future__ import annotations
 
-from podstrat.strategy.admission.pod_security.plugin import configure, validate
+from podstrat.strategy.admission.pod_security.plugin import concerns, configure, is_idle, validate
 
-__all__ = ["configure", "validate"]
+__all__ = ["concerns", "configure", "is_idle", "validate"]

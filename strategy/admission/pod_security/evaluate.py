@@ -23,6 +23,8 @@ from podstrat.strategy.admission.pod_security.violation import Pod, Violation
 
 Function = Callable[[Pod], Violation | None]
 Version = tuple[int, int]
+Found = dict[Function, Violation]
+"""By the check that found it."""
 
 USER_NAMESPACES = "UserNamespacesPodSecurityStandards"
 """1.34's gate of what later releases do from version 1.35 of the standards on: less is asked of pods with user namespaces."""
@@ -36,6 +38,8 @@ class Check(NamedTuple):
     versions: tuple[tuple[int, Function], ...]
     replaces: str = ""
     """The check of the laxer level that need not be made as well."""
+    about: str = ""
+    """The only field of securityContexts that it looks at: where none sets it there is nothing to check."""
 
     def function(self, minor: int) -> Function | None:
         return next((function for since, function in reversed(self.versions) if since <= minor), None)
@@ -70,9 +74,9 @@ CHECKS = (  # each level sorted by name: the order in which the server tells wha
     Check("hostPathVolumes", levels.BASELINE, ((0, host.path_volumes),)),
     Check("hostPorts", levels.BASELINE, ((0, host.ports),)),
     Check("hostProbesAndHostLifecycle", levels.BASELINE, ((34, host.probes_and_lifecycle),)),
-    Check("privileged", levels.BASELINE, ((0, privileges.privileged),)),
-    Check("procMount", levels.BASELINE, ((0, privileges.proc_mount), (35, _relaxed(privileges.proc_mount)))),
-    Check("seLinuxOptions", levels.BASELINE, ((0, selinux.options), (31, selinux.options_1_31))),
+    Check("privileged", levels.BASELINE, ((0, privileges.privileged),), about="privileged"),
+    Check("procMount", levels.BASELINE, ((0, privileges.proc_mount), (35, _relaxed(privileges.proc_mount))), about="procMount"),
+    Check("seLinuxOptions", levels.BASELINE, ((0, selinux.options), (31, selinux.options_1_31)), about="seLinuxOptions"),
     Check("seccompProfile_baseline", levels.BASELINE, ((0, seccomp.forbidden_annotations), (19, seccomp.baseline))),
     Check(
         "sysctls",
@@ -84,8 +88,9 @@ CHECKS = (  # each level sorted by name: the order in which the server tells wha
             (32, partial(_SYSCTLS, allowed=sysctls.ALLOWED_1_32)),
             (37, partial(_SYSCTLS, allowed=sysctls.ALLOWED_1_37)),
         ),
+        about="sysctls",
     ),
-    Check("windowsHostProcess", levels.BASELINE, ((0, privileges.windows_host_process),)),
+    Check("windowsHostProcess", levels.BASELINE, ((0, privileges.windows_host_process),), about="windowsOptions"),
     Check("allowPrivilegeEscalation", levels.RESTRICTED, ((8, _ESCALATION), (25, _linux(_ESCALATION)))),
     Check(
         "capabilities_restricted",
@@ -93,10 +98,10 @@ CHECKS = (  # each level sorted by name: the order in which the server tells wha
         ((22, _CAPABILITIES), (25, _linux(_CAPABILITIES))),
         replaces="capabilities_baseline",
     ),
-    Check("procMount_restricted", levels.RESTRICTED, ((35, privileges.proc_mount),), replaces="procMount"),
+    Check("procMount_restricted", levels.RESTRICTED, ((35, privileges.proc_mount),), replaces="procMount", about="procMount"),
     Check("restrictedVolumes", levels.RESTRICTED, ((0, volumes.types),), replaces="hostPathVolumes"),
     Check("runAsNonRoot", levels.RESTRICTED, ((0, users.non_root), (35, _relaxed(users.non_root)))),
-    Check("runAsUser", levels.RESTRICTED, ((23, users.user), (35, _relaxed(users.user)))),
+    Check("runAsUser", levels.RESTRICTED, ((23, users.user), (35, _relaxed(users.user))), about="runAsUser"),
     Check(
         "seccompProfile_restricted",
         levels.RESTRICTED,
@@ -116,8 +121,15 @@ def newest(release: Version) -> int:
     return _NEWEST[release]
 
 
+class Step(NamedTuple):
+    """A check as a version of the standards has it."""
+
+    about: str
+    function: Function
+
+
 @lru_cache(maxsize=256)
-def functions(wanted: LevelVersion, release: Version, user_namespaces: bool = False) -> tuple[Function, ...]:
+def steps(wanted: LevelVersion, release: Version, user_namespaces: bool = False) -> tuple[Step, ...]:
     """The checks of a level and version as a release knows them, in order.
 
     Upstream: checkRegistry, populate
@@ -131,8 +143,34 @@ def functions(wanted: LevelVersion, release: Version, user_namespaces: bool = Fa
     replaced = {check.replaces for check, _ in made}
     relaxes = RELAXABLE if user_namespaces else frozenset()
     return tuple(
-        _relaxed(function) if check.name in relaxes else function for check, function in made if check.name not in replaced
+        Step(check.about, _relaxed(function) if check.name in relaxes else function)
+        for check, function in made
+        if check.name not in replaced
     )
+
+
+class Plan(NamedTuple):
+    """The checks of several levels and versions, each once."""
+
+    always: tuple[Function, ...]
+    about: dict[str, tuple[Function, ...]]
+    """Those that look at one field of securityContexts only, by that field."""
+
+
+@lru_cache(maxsize=256)
+def plan(levels: tuple[LevelVersion, ...], release: Version, user_namespaces: bool) -> Plan:
+    every = dict.fromkeys(step for wanted in levels for step in steps(wanted, release, user_namespaces))
+    fields = dict.fromkeys(step.about for step in every if step.about)
+    about = {field: tuple(step.function for step in every if step.about == field) for field in fields}
+    return Plan(tuple(step.function for step in every if not step.about), about)
+
+
+def found(planned: Plan, pod: Pod) -> Found:
+    """What the checks of a plan find in a pod."""
+    violations = {check: violation for check in planned.always if (violation := check(pod)) is not None}
+    for field in planned.about.keys() & pod.secured:
+        violations |= {check: violation for check in planned.about[field] if (violation := check(pod)) is not None}
+    return violations
 
 
 def violations(wanted: LevelVersion, release: Version, pod: Pod, user_namespaces: bool = False) -> list[Violation]:
@@ -140,12 +178,14 @@ def violations(wanted: LevelVersion, release: Version, pod: Pod, user_namespaces
 
     Upstream: EvaluatePod
     """
-    found = []
-    for check in functions(wanted, release, user_namespaces):
-        violation = check(pod)
-        if violation is not None:
-            found.append(violation)
-    return found
+    return of_level(found(plan((wanted,), release, user_namespaces), pod), wanted, release, user_namespaces)
+
+
+def of_level(violations: Found, wanted: LevelVersion, release: Version, user_namespaces: bool = False) -> list[Violation]:
+    """Those of the violations that a level and version know, in the server's order."""
+    if not violations:
+        return []
+    return [violations[step.function] for step in steps(wanted, release, user_namespaces) if step.function in violations]
 
 
 def reasons(found: list[Violation]) -> str:

@@ -11,12 +11,15 @@ from typing import Any, NamedTuple
 
 from podstrat.strategy import errors
 from podstrat.strategy.admission.attributes import Attributes, Object
+from podstrat.strategy.admission.plugins import Write
 from podstrat.strategy.admission.pod_security import configuration, evaluate, levels, policy
 from podstrat.strategy.admission.pod_security.configuration import Configuration
 from podstrat.strategy.admission.pod_security.levels import LevelVersion
 from podstrat.strategy.admission.pod_security.policy import Policy
 from podstrat.strategy.admission.pod_security.violation import Place, Pod, Violation
+from podstrat.strategy.admission.prepared import Prepared
 from podstrat.strategy.admission.settings import Settings
+from podstrat.strategy.admission.world import NAMESPACE
 from podstrat.strategy.context import Context, Version
 
 JUDGED_SUBRESOURCES = ("", "ephemeralcontainers", "resize")
@@ -36,6 +39,11 @@ class Config(NamedTuple):
     def violations(self, wanted: LevelVersion, pod: Pod) -> list[Violation]:
         return evaluate.violations(wanted, self.release, pod, self.user_namespaces)
 
+    def judged(self, several: tuple[LevelVersion, ...], pod: Pod) -> list[list[Violation]]:
+        """What a pod violates of each of several: what they have in common is checked once."""
+        found = evaluate.found(evaluate.plan(several, self.release, self.user_namespaces), pod)
+        return [evaluate.of_level(found, wanted, self.release, self.user_namespaces) for wanted in several]
+
     def policy(self, namespace: Object) -> tuple[Policy, str]:
         """The policy of a namespace, and what the audit log says about its labels."""
         labels = namespace["metadata"].get("labels")
@@ -52,9 +60,24 @@ def configure(settings: Settings, given: Any, ctx: Context) -> Config:
     return Config(configuration.parse(given), ctx.version, evaluate.USER_NAMESPACES in ctx.gates)
 
 
+def concerns(write: Write) -> bool:
+    return write.operation != "DELETE"
+
+
+def is_idle(write: Write, world: Prepared, config: Config) -> bool:
+    """The namespace asks for nothing, and nothing is exempt from it, which the audit log would tell."""
+    if write.resource == "namespaces" or not write.namespace:
+        return False
+    if write.namespace in config.server.namespaces or config.server.usernames:
+        return False
+    namespace = world.get(NAMESPACE, write.namespace)
+    if namespace is None:
+        return False
+    asked, fault = config.policy(namespace)
+    return not fault and asked.is_privileged
+
+
 def validate(request: Attributes, config: Config) -> Iterator[str]:
-    if request.operation == "DELETE":
-        return
     if request.resource == "namespaces":
         from podstrat.strategy.admission.pod_security import namespaces
 
@@ -129,33 +152,21 @@ def _judge(
         return
     if fault:
         request.audit["pod-security.kubernetes.io/error"] = fault
-    judge = _Judge(config, Pod(metadata, spec))
-    if found := judge.violations(asked.audit):
+    # A workload is not refused: what is enforced counts for its pods.
+    enforce = asked.enforce if enforced else LevelVersion()
+    audited, refused, warned = config.judged((asked.audit, enforce, asked.warn), Pod(metadata, spec))
+    if audited:
         request.audit["pod-security.kubernetes.io/audit-violations"] = (
-            f'would violate PodSecurity "{asked.audit}": {evaluate.details(found)}'
+            f'would violate PodSecurity "{asked.audit}": {evaluate.details(audited)}'
         )
     if enforced:
         request.audit["pod-security.kubernetes.io/enforce-policy"] = str(asked.enforce)
-        if found := judge.violations(asked.enforce):
-            _locate(request, found, f'violates PodSecurity "{asked.enforce}"', at)
-            raise request.forbidden(f'violates PodSecurity "{asked.enforce}": {evaluate.details(found)}')
-    if found := judge.violations(asked.warn):
-        _locate(request, found, f'would violate PodSecurity "{asked.warn}"', at)
-        yield f'would violate PodSecurity "{asked.warn}": {evaluate.details(found)}'
-
-
-class _Judge:
-    """What a pod violates of each policy: modes with the same level and version are evaluated once."""
-
-    def __init__(self, config: Config, pod: Pod) -> None:
-        self._config = config
-        self._pod = pod
-        self._found: dict[LevelVersion, list[Violation]] = {}
-
-    def violations(self, wanted: LevelVersion) -> list[Violation]:
-        if wanted not in self._found:
-            self._found[wanted] = self._config.violations(wanted, self._pod)
-        return self._found[wanted]
+        if refused:
+            _locate(request, refused, f'violates PodSecurity "{asked.enforce}"', at)
+            raise request.forbidden(f'violates PodSecurity "{asked.enforce}": {evaluate.details(refused)}')
+    if warned:
+        _locate(request, warned, f'would violate PodSecurity "{asked.warn}"', at)
+        yield f'would violate PodSecurity "{asked.warn}": {evaluate.details(warned)}'
 
 
 def _locate(request: Attributes, found: list[Violation], words: str, at: Place) -> None:

@@ -43,7 +43,7 @@ class Container:
 class Pod:
     """A pod, or the template of one, as the checks look at it."""
 
-    __slots__ = ("annotations", "containers", "security", "spec")
+    __slots__ = ("annotations", "containers", "secured", "security", "spec")
 
     def __init__(self, metadata: Object, spec: Object) -> None:
         self.annotations: Object = metadata.get("annotations") or {}
@@ -53,6 +53,8 @@ class Pod:
             Container(fields, ("spec", kind, i)) for kind in _CONTAINERS for i, fields in enumerate(spec.get(kind) or ())
         ]
         """All containers in the order in which PodSecurity visits them. Upstream: visitContainers"""
+        self.secured = set(self.security).union(*[container.security for container in self.containers])
+        """The fields that the securityContexts of pod and containers set."""
 
     def at(self, *fields: str | int) -> Place:
         """The place of a field of the spec, whether or not it is set."""

@@ -12,8 +12,9 @@ _TYPES = frozenset(("RuntimeDefault", "Localhost"))
 
 def profile(pod: Pod) -> Violation | None:
     """Upstream: appArmorProfile_1_0"""
-    of_pod = _is_forbidden(pod.security)
-    bad = [container for container in pod.containers if _is_forbidden(container.security)]
+    is_set = "appArmorProfile" in pod.secured
+    of_pod = is_set and _is_forbidden(pod.security)
+    bad = [container for container in pod.containers if _is_forbidden(container.security)] if is_set else []
     annotations = sorted(item for item in pod.annotations.items() if item[0].startswith(_ANNOTATION) and not _allows(item[1]))
     if not of_pod and not bad and not annotations:
         return None

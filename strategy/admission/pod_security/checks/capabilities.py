@@ -57,8 +57,8 @@ def _added(pod: Pod, allowed: Set[str]) -> tuple[str, tuple[Place, ...]]:
     names: set[str] = set()
     places: list[Place] = []
     for container in pod.containers:
-        added = [(i, name) for i, name in enumerate(_of(container).get("add") or ()) if name not in allowed]
-        if added:
+        given = _of(container).get("add")
+        if given and (added := [(i, name) for i, name in enumerate(given) if name not in allowed]):
             bad.append(container)
             names.update(name for _, name in added)
             places += [container.at("securityContext", "capabilities", "add", i) for i, _ in added]

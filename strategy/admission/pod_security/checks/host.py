@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from podstrat.strategy.admission.pod_security.violation import Container, Object, Place, Pod, Violation, named, plural, quoted
 
 _NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
@@ -52,10 +54,9 @@ def probes_and_lifecycle(pod: Pod) -> Violation | None:
     for container in pod.containers:
         for path, handler in _handlers(container.fields):
             for name in _ACTIONS:
-                action = handler.get(name)
-                if action and action.get("host"):
+                if name in handler and (host := (handler[name] or {}).get("host")):
                     names.add(container.name)
-                    hosts.add(action["host"])
+                    hosts.add(host)
                     places.append(container.at(*path, name, "host"))
     if not names:
         return None
@@ -66,9 +67,12 @@ def probes_and_lifecycle(pod: Pod) -> Violation | None:
     return Violation("probe or lifecycle host", detail, tuple(places))
 
 
-def _handlers(fields: Object) -> list[tuple[tuple[str, ...], Object]]:
+def _handlers(fields: Object) -> Iterator[tuple[tuple[str, ...], Object]]:
     """The probes and hooks of a container."""
-    found: list[tuple[tuple[str, ...], Object]] = [((name,), fields[name]) for name in _PROBES if fields.get(name)]
+    for name in _PROBES:
+        if fields.get(name):
+            yield (name,), fields[name]
     if lifecycle := fields.get("lifecycle"):
-        found += [(("lifecycle", name), lifecycle[name]) for name in _HOOKS if lifecycle.get(name)]
-    return found
+        for name in _HOOKS:
+            if lifecycle.get(name):
+                yield ("lifecycle", name), lifecycle[name]

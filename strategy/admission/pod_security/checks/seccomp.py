@@ -61,6 +61,8 @@ def restricted(pod: Pod) -> Violation | None:
 
 
 def _forbidden(pod: Pod) -> Violation | None:
+    if "seccompProfile" not in pod.secured:
+        return None
     of_pod = _type(pod.security)
     bad_pod = of_pod is not None and of_pod not in _TYPES
     bad = [container for container in pod.containers if _is_forbidden(container)]
