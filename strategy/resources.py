@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -11,6 +11,10 @@ from podstrat.strategy.formats.quantity import Quantity
 
 Spec = dict[str, Any]
 Totals = dict[str, Quantity]
+Amounts = tuple[tuple[str, str], ...]
+"""Amounts as they are written, by resource."""
+Names = Container[str] | None
+"""The resources that count; None for all."""
 
 COMPUTE = ("cpu", "memory")
 HUGEPAGES = "hugepages-"
@@ -43,21 +47,21 @@ def is_sidecar(container: dict[str, Any]) -> bool:
     return container.get("restartPolicy") == "Always"
 
 
-def aggregate_requests(spec: Spec) -> Totals:
+def aggregate_requests(spec: Spec, names: Names = None) -> Totals:
     """What the containers request together: see aggregate_limits.
 
     Upstream: AggregateContainerRequests
     """
-    return _aggregate(spec, "requests")
+    return _aggregate(spec, "requests", names)
 
 
-def aggregate_limits(spec: Spec) -> Totals:
+def aggregate_limits(spec: Spec, names: Names = None) -> Totals:
     """The sum over containers and sidecars, or what the largest step of the initialization needs if that is more.
 
     A step is one init container with the sidecars that were started before it. Ephemeral containers do not count.
     Upstream: AggregateContainerLimits
     """
-    return _aggregate(spec, "limits")
+    return _aggregate(spec, "limits", names)
 
 
 def add(total: Totals, more: Totals) -> None:
@@ -69,12 +73,14 @@ def add(total: Totals, more: Totals) -> None:
         total[name] = total[name] + amount if name in total else amount
 
 
-def _aggregate(spec: Spec, kind: str) -> Totals:
-    total = _sum(spec["containers"] or (), kind)
+def _aggregate(spec: Spec, kind: str, names: Names) -> Totals:
+    total = _sum(spec["containers"] or (), kind, names)
+    if not spec.get("initContainers"):
+        return total
     started: Totals = {}
     largest: Totals = {}
-    for container in spec.get("initContainers") or ():
-        own = _amounts(container, kind)
+    for container in spec["initContainers"]:
+        own = {name: quantity.parse(text) for name, text in _amounts(container, kind, names)}
         if is_sidecar(container):
             add(total, own)
             add(started, own)
@@ -87,23 +93,26 @@ def _aggregate(spec: Spec, kind: str) -> Totals:
     return total
 
 
-def _sum(containers: Sequence[dict[str, Any]], kind: str) -> Totals:
+def _sum(containers: Sequence[dict[str, Any]], kind: str, names: Names) -> Totals:
     """The sum over containers. Adding costs most, and replicas, and whole clusters, have few sums that differ."""
-    amounts = tuple([tuple((container["resources"].get(kind) or {}).items()) for container in containers])
+    amounts = tuple([_amounts(container, kind, names) for container in containers])
     size = sum([len(name) + len(text) for each in amounts for name, text in each])
     return _summed(amounts).copy() if size <= REMEMBERED else _summed.__wrapped__(amounts)
 
 
 @lru_cache(maxsize=1024)
-def _summed(amounts: tuple[tuple[tuple[str, str], ...], ...]) -> Totals:
+def _summed(amounts: tuple[Amounts, ...]) -> Totals:
     total: Totals = {}
     for each in amounts:
         add(total, {name: quantity.parse(text) for name, text in each})
     return total
 
 
-def _amounts(container: dict[str, Any], kind: str) -> Totals:
-    return {name: quantity.parse(text) for name, text in (container["resources"].get(kind) or {}).items()}
+def _amounts(container: dict[str, Any], kind: str, names: Names) -> Amounts:
+    own = container["resources"].get(kind)
+    if not own:
+        return ()
+    return tuple(own.items()) if names is None else tuple([item for item in own.items() if item[0] in names])
 
 
 def _raise(total: Totals, other: Totals) -> None:

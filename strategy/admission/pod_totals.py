@@ -5,7 +5,7 @@ Upstream: k8s.io/component-helpers/resource
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from podstrat.strategy import resources
@@ -16,54 +16,35 @@ from podstrat.strategy.formats.quantity import Quantity
 Object = dict[str, Any]
 Totals = dict[str, Quantity]
 
-Names = Collection[str] | None
-"""The resources that count; None for all."""
-
 INFEASIBLE = "Infeasible"
 
 
-def requests(pod: Object, ctx: Context, *, with_status: bool = True, names: Names = None) -> Totals:
+def requests(pod: Object, ctx: Context, *, with_status: bool = True, names: resources.Names = None) -> Totals:
     """What the pod requests of all resources, or of those that are named.
 
     Upstream: PodRequests
     """
     spec = _counted(pod, "requests", with_status)
-    totals = _aggregated(spec, "requests", names)
+    totals = resources.aggregate_requests(spec, names)
     totals.update(_pod_level(pod, ctx, "requests", with_status))
     if spec.get("overhead"):
         resources.add(totals, parsed(spec["overhead"]))
     return totals
 
 
-def limits(pod: Object, ctx: Context, *, with_status: bool = True, names: Names = None) -> Totals:
+def limits(pod: Object, ctx: Context, *, with_status: bool = True, names: resources.Names = None) -> Totals:
     """Overhead is added to limits that there are.
 
     Upstream: PodLimits
     """
     spec = _counted(pod, "limits", with_status)
-    totals = _aggregated(spec, "limits", names)
+    totals = resources.aggregate_limits(spec, names)
     totals.update(_pod_level(pod, ctx, "limits", with_status))
     if spec.get("overhead"):
         for name, amount in parsed(spec["overhead"]).items():
             if name in totals:
                 totals[name] = totals[name] + amount
     return totals
-
-
-def _aggregated(spec: Object, key: str, names: Names) -> Totals:
-    """The sums over the containers. Adding amounts exactly costs most, so that only those are added which count."""
-    if names is not None:
-        if not names:
-            return {}
-        spec = {each: [_only(one, key, names) for one in spec.get(each) or ()] for each in ("containers", "initContainers")}
-    return resources.aggregate_requests(spec) if key == "requests" else resources.aggregate_limits(spec)
-
-
-def _only(container: Object, key: str, names: Collection[str]) -> Object:
-    """A container that speaks of these resources only."""
-    amounts = container["resources"].get(key) or {}
-    kept = {name: amounts[name] for name in names if name in amounts}
-    return {"resources": {key: kept}, "restartPolicy": container.get("restartPolicy")}
 
 
 def parsed(amounts: Mapping[str, str] | None) -> Totals:
@@ -89,7 +70,7 @@ def _counted(pod: Object, key: str, with_status: bool) -> Object:
     """
     spec: Object = pod["spec"]
     status = pod.get("status") or {}
-    if not with_status or not any(status.get(name) for name in ("containerStatuses", "initContainerStatuses")):
+    if not with_status or not (status.get("containerStatuses") or status.get("initContainerStatuses")):
         return spec
     infeasible = any(
         each.get("type") == "PodResizePending" and each.get("reason") == INFEASIBLE for each in status.get("conditions") or ()

@@ -5,7 +5,7 @@ Upstream: the admission plugin ResourceQuota
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from podstrat.strategy import errors, resources
@@ -24,8 +24,15 @@ Object = dict[str, Any]
 Totals = usage.Totals
 
 RESOURCE = "resourcequotas"
-REQUIRED = frozenset(("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"))
-"""Resources that every container must speak of where a quota limits them."""
+REQUIRED = {
+    "cpu": ("requests", "cpu"),
+    "memory": ("requests", "memory"),
+    "requests.cpu": ("requests", "cpu"),
+    "requests.memory": ("requests", "memory"),
+    "limits.cpu": ("limits", "cpu"),
+    "limits.memory": ("limits", "memory"),
+}
+"""What every container must speak of where a quota limits it, and where it does."""
 
 
 class Limited(NamedTuple):
@@ -86,24 +93,44 @@ def _concerns(request: Attributes) -> bool:
     return request.operation == "CREATE" or request.resource in (usage.CLAIMS, usage.SERVICES)
 
 
+class Quota:
+    """A ResourceQuota as it is charged."""
+
+    __slots__ = ("_names", "hard", "name", "obj", "selectors", "used")
+
+    def __init__(self, obj: Object) -> None:
+        status = obj.get("status") or {}
+        self.obj = obj
+        self.name = str(obj["metadata"]["name"])
+        self.selectors = scopes.of_quota(obj)
+        self.hard, self.used = parsed(status.get("hard")), parsed(status.get("used"))
+        self._names: dict[str, frozenset[str]] = {}
+
+    def names(self, resource: str, ctx: Context) -> frozenset[str]:
+        """What it limits of the objects of a resource."""
+        names = self._names.get(resource)
+        if names is None:
+            names = self._names[resource] = frozenset(usage.matching(self.hard, resource, ctx))
+        return names
+
+
 def _charged(request: Attributes, quotas: Iterable[Object], limited: Sequence[Limited]) -> list[Object]:
     """The quotas that the object counts against, with its usage added."""
-    matching: list[Object] = []
-    restricted: set[str] = set()
+    matching: list[Quota] = []
+    restricted: frozenset[str] = frozenset()
     covered: list[scopes.Selector] = []
-    for quota in quotas:
-        selectors = scopes.of_quota(quota)
-        matched = [each for each in selectors if _is_in(request, each)]
+    for obj in quotas:
+        quota = request.derived(obj, Quota)
+        matched = [each for each in quota.selectors if _is_in(request, each)]
         covered += matched
-        names = usage.matching(_status(quota, "hard"), request.resource, request.ctx)
-        if not names or len(matched) < len(selectors):
+        names = quota.names(request.resource, request.ctx)
+        if not names or len(matched) < len(quota.selectors):
             continue
         _check_constraints(request, quota, names)
-        used = _status(quota, "used")
-        if unknown := sorted(name for name in names if name not in used):
-            raise request.forbidden(f"status unknown for quota: {_name(quota)}, resources: {','.join(unknown)}")
+        if unknown := sorted(names - quota.used.keys()):
+            raise request.forbidden(f"status unknown for quota: {quota.name}, resources: {','.join(unknown)}")
         matching.append(quota)
-        restricted.update(names)
+        restricted |= names
     # What may be limited by default is not known by name.
     delta = _delta(request, None if limited else restricted)
     if not delta:
@@ -117,34 +144,30 @@ def _is_in(request: Attributes, selector: scopes.Selector) -> bool:
     return request.resource == usage.PODS and scopes.match(request.object, selector, request.ctx)
 
 
-def _status(quota: Object, key: str) -> Mapping[str, str]:
-    return (quota.get("status") or {}).get(key) or {}
-
-
-def _name(quota: Object) -> str:
-    return str(quota["metadata"]["name"])
-
-
-def _check_constraints(request: Attributes, quota: Object, names: Iterable[str]) -> None:
+def _check_constraints(request: Attributes, quota: Quota, names: frozenset[str]) -> None:
     """Every container says what it needs of what is limited, unless the pod does.
 
     Upstream: podEvaluator.Constraints
     """
-    spec = request.object.get("spec") or {}
-    if request.resource != usage.PODS or ("PodLevelResources" in request.ctx.gates and resources.has_pod_level(spec)):
+    required = REQUIRED.keys() & names
+    if request.resource != usage.PODS or not required:
         return
-    required = REQUIRED.intersection(names)
+    spec = request.object.get("spec") or {}
+    if "PodLevelResources" in request.ctx.gates and resources.has_pod_level(spec):
+        return
     missing: dict[str, set[str]] = {}
-    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
-        for name in required:
-            if not usage.is_specified(container, name):
+    containers = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
+    for name in required:
+        key, resource = REQUIRED[name]
+        for container in containers:
+            if resource not in ((container.get("resources") or {}).get(key) or ()):
                 missing.setdefault(name, set()).add(container["name"])
     if missing:
         texts = [f"{name} for: {','.join(sorted(missing[name]))}" for name in sorted(missing)]
-        raise request.forbidden(f"failed quota: {_name(quota)}: must specify {'; '.join(texts)}")
+        raise request.forbidden(f"failed quota: {quota.name}: must specify {'; '.join(texts)}")
 
 
-def _delta(request: Attributes, names: Collection[str] | None) -> Totals:
+def _delta(request: Attributes, names: frozenset[str] | None) -> Totals:
     """What the request adds: on an update only the growth."""
     after = usage.of(request.object, request.resource, request.ctx, request.now, names)
     negative = sorted(name for name, amount in after.items() if amount.sign < 0)
@@ -157,7 +180,7 @@ def _delta(request: Attributes, names: Collection[str] | None) -> Totals:
 
 
 def _check_covered(
-    request: Attributes, limited: Sequence[Limited], restricted: set[str], covered: Sequence[scopes.Selector]
+    request: Attributes, limited: Sequence[Limited], restricted: frozenset[str], covered: Sequence[scopes.Selector]
 ) -> None:
     """What is limited by default needs a quota that covers it."""
     if not limited:
@@ -173,8 +196,8 @@ def _check_covered(
         raise errors.ServerError(f"insufficient quota to match these scopes: [{' '.join(map(str, left))}]")
 
 
-def _with_usage(request: Attributes, quota: Object, delta: Totals) -> Object:
-    hard, used = parsed(_status(quota, "hard")), parsed(_status(quota, "used"))
+def _with_usage(request: Attributes, quota: Quota, delta: Totals) -> Object:
+    hard, used = quota.hard, quota.used
     requested = {name: amount for name, amount in delta.items() if name in hard}
     total = {name: used.get(name, ZERO) + amount for name, amount in requested.items()}
     if exceeded := sorted(name for name in requested if total[name] > hard[name]):
@@ -182,6 +205,6 @@ def _with_usage(request: Attributes, quota: Object, delta: Totals) -> Object:
             f"{what}: {','.join(f'{name}={amounts[name].text}' for name in exceeded if name in amounts)}"
             for what, amounts in (("requested", requested), ("used", used), ("limited", hard))
         )
-        raise request.forbidden(f"exceeded quota: {_name(quota)}, {words}")
+        raise request.forbidden(f"exceeded quota: {quota.name}, {words}")
     texts = {name: amount.text for name, amount in {**used, **total}.items()}
-    return {**quota, "status": {**quota["status"], "used": dict(sorted(texts.items()))}}
+    return {**quota.obj, "status": {**quota.obj["status"], "used": dict(sorted(texts.items()))}}

@@ -182,13 +182,15 @@ class Quantity:
         family = self.family if self.sign else other.family
         if not other.sign:
             return _made(self._signed(1), self._power, family, self._scale)
+        if not self.sign and not other._is_long:
+            return Quantity(other._digits * sign, other._power, family, other._scale)
         if not self.sign:
             return _made(other._signed(sign), other._power, family, other._scale)
         gap = self._power - other._power
         if abs(gap) > _FAR:
             # Such a sum cannot be written out, not even by the server; the smaller amount does not show.
             return self if self._size() > other._size() else _made(other._signed(sign), other._power, other.family, other._scale)
-        if max(len(self._magnitude()), len(other._magnitude())) + abs(gap) > _LONG:
+        if not self._is_near(other) and max(len(self._magnitude()), len(other._magnitude())) + abs(gap) > _LONG:
             from podstrat.strategy.formats import long_quantity
 
             return _made(*long_quantity.total(self._signed(1), self._power, other._signed(sign), other._power), family)
@@ -202,6 +204,12 @@ class Quantity:
             if max(abs(one), abs(two), abs(one + two)) * _ten_to(power - lower) <= _MAX_INT64:
                 scale = lower
         return Quantity(one + two, power, family, scale)
+
+    def _is_near(self, other: Quantity) -> bool:
+        """Whether the two are amounts as people write them, whose sum is easily written out."""
+        if self._is_long or other._is_long or not -_NEAR <= self._power - other._power <= _NEAR:
+            return False
+        return -_MAX_INT64 <= self._digits <= _MAX_INT64 and -_MAX_INT64 <= other._digits <= _MAX_INT64
 
     def _at(self, scale: int) -> int:
         """The amount in units of ``10**scale`` as the server's int64 has it.

@@ -5,8 +5,9 @@ Upstream: k8s.io/kubernetes/pkg/quota/v1/evaluator/core
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 from podstrat.strategy.admission import pod_totals
@@ -64,7 +65,7 @@ def _counts(resource: str) -> tuple[str, ...]:
     return (f"count/{resource}", resource) if resource in NAMED_WITHOUT_COUNT else (f"count/{resource}",)
 
 
-def of(obj: Object, resource: str, ctx: Context, now: datetime, names: Collection[str] | None = None) -> Totals:
+def of(obj: Object, resource: str, ctx: Context, now: datetime, names: frozenset[str] | None = None) -> Totals:
     """What an object uses up; of the resources that are named, if any are, and perhaps of others.
 
     Upstream: Evaluator.Usage
@@ -81,21 +82,25 @@ def of(obj: Object, resource: str, ctx: Context, now: datetime, names: Collectio
 # ---- pods --------------------------------------------------------------------------------------------------
 
 
-def of_pod(pod: Object, ctx: Context, now: datetime, names: Collection[str] | None = None) -> Totals:
+def of_pod(pod: Object, ctx: Context, now: datetime, names: frozenset[str] | None = None) -> Totals:
     """A pod that has ended only counts as an object.
 
     Upstream: PodUsageFunc
     """
     totals = {"count/pods": ONE}
     if not has_ended(pod, now):
-        requested = limited = None
-        if names is not None:
-            requested = {name.removeprefix("requests.") for name in names if not name.startswith(("limits.", "count/"))}
-            requested.discard(PODS)
-            limited = {name.removeprefix("limits.") for name in names if name.startswith("limits.")}
+        requested, limited = (None, None) if names is None else _asked(names)
         found = pod_totals.requests(pod, ctx, names=requested), pod_totals.limits(pod, ctx, names=limited)
         totals |= _computed(*found)
     return totals
+
+
+@lru_cache(maxsize=256)
+def _asked(names: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """The resources whose requests, and whose limits, these names of quotas are about."""
+    limited = frozenset(name.removeprefix("limits.") for name in names if name.startswith("limits."))
+    others = (name for name in names if not name.startswith(("limits.", "count/")))
+    return frozenset(name.removeprefix("requests.") for name in others) - {PODS}, limited
 
 
 def has_ended(pod: Object, now: datetime) -> bool:
@@ -110,14 +115,6 @@ def has_ended(pod: Object, now: datetime) -> bool:
     if not deleted or grace is None:
         return False
     return now > times.to_datetime(deleted) + timedelta(seconds=grace)
-
-
-def is_specified(container: Object, name: str) -> bool:
-    """Whether a container speaks of a resource of a quota: ``limits.cpu``, ``requests.cpu``, ``cpu``."""
-    needs = container.get("resources") or {}
-    if name.startswith("limits."):
-        return name.removeprefix("limits.") in (needs.get("limits") or ())
-    return name.removeprefix("requests.") in (needs.get("requests") or ())
 
 
 def _computed(requests: Mapping[str, Quantity], limits: Mapping[str, Quantity]) -> Totals:
