@@ -22,6 +22,8 @@ FUNCTIONS: Final = {MUTATING: "mutate", VALIDATING: "validate"}
 PLANS: Final = 4096
 """How many plans are kept; a request can name any namespace."""
 
+Key = tuple[str, str, str, str, bool, bool, str]
+"""The parts of a Write."""
 Phase = Callable[[Attributes, Any], Iterator[str]]
 
 
@@ -39,12 +41,14 @@ class Plugins:
     def __init__(self, admission: Lookup | Admission, ctx: Context, read: Read) -> None:
         chosen = admission if isinstance(admission, Admission) else Admission(admission)
         self.world = Prepared(chosen.world, read) if isinstance(chosen.world, World) else chosen.world
+        self._is_settled = isinstance(self.world, Prepared)
+        """Whether the world does not change."""
         self.ctx = ctx
         self._settings: Settings = chosen.settings
         self.authorization_mode = chosen.settings.authorization_mode
         self._rows = plugins.enabled(ctx.version, chosen.settings.enable, chosen.settings.disable)
         self._configs: dict[str, Any] = {}
-        self._plans: dict[Write, tuple[Plugin, ...]] = {}
+        self._plans: dict[Key, tuple[Plugin, ...]] = {}
         self._configure(chosen.settings)
 
     @property
@@ -68,13 +72,13 @@ class Plugins:
     def plan(self, phase: str, attributes: Attributes, stored_as_is: bool) -> tuple[Plugin, ...]:
         """The plugins that look at such a write, in their order. In a world that does not change the namespace counts, too."""
         webhooks = attributes.request.webhooks is not None
-        namespace = attributes.namespace if isinstance(self.world, Prepared) else ""
-        write = Write(phase, attributes.resource, attributes.subresource, attributes.operation, stored_as_is, webhooks, namespace)
-        plan = self._plans.get(write)
+        namespace = attributes.namespace if self._is_settled else ""
+        key = (phase, attributes.resource, attributes.subresource, attributes.operation, stored_as_is, webhooks, namespace)
+        plan = self._plans.get(key)
         if plan is None:
             if len(self._plans) >= PLANS:
                 self._plans.clear()
-            plan = self._plans[write] = tuple(self._planned(write))
+            plan = self._plans[key] = tuple(self._planned(Write(*key)))
         return plan
 
     def _planned(self, write: Write) -> Iterator[Plugin]:
@@ -161,18 +165,19 @@ class Chain:
 
     def _run(self, plan: tuple[Plugin, ...], phase: str, attributes: Attributes) -> None:
         """Runs plugins, each to its end or to its refusal: what it has yielded by then counts."""
+        warnings = attributes.warnings
         for name, run, config in plan:
             attributes.plugin = name
-            before = len(attributes.warnings)
+            before = len(warnings)
             yielded: list[str] = []
             refusal: errors.ApiError | None = None
             try:
-                yielded.extend(run(attributes, config))
+                yielded += run(attributes, config)
             except Unknown as unknown:
                 attributes.hint(unknown)
             except errors.ApiError as error:
                 refusal = error
-            if yielded or refusal is not None or len(attributes.warnings) > before:
+            if yielded or refusal is not None or len(warnings) > before:
                 self._note(name, phase, attributes, yielded, before, refusal)
 
     def _note(

@@ -10,6 +10,8 @@ from typing import Any
 
 from podstrat.strategy import errors
 from podstrat.strategy.admission.attributes import Attributes
+from podstrat.strategy.admission.plugins import Write
+from podstrat.strategy.admission.prepared import Prepared
 from podstrat.strategy.admission.world import NAMESPACE
 
 IMMORTAL = ("default", "kube-public", "kube-system")
@@ -25,6 +27,16 @@ class NamespaceTerminating(errors.Forbidden):
         message = f"namespace {namespace} is being terminated"
         cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
         self.details = {**(self.details or {}), "causes": [cause]}
+
+
+def concerns(write: Write) -> bool:
+    return write.operation == ("DELETE" if write.resource == "namespaces" else "CREATE")
+
+
+def is_idle(write: Write, world: Prepared, config: None) -> bool:
+    """The namespace is there, and open."""
+    found = world.get(NAMESPACE, write.namespace) if write.namespace and write.resource != "namespaces" else None
+    return found is not None and not _is_terminating(found)
 
 
 def mutate(request: Attributes, config: None) -> Iterator[str]:
@@ -43,5 +55,9 @@ def check_open(found: dict[str, Any] | None, namespace: str, resource: str, name
     """Refuses a new object of a namespace that was not found, or is terminating."""
     if found is None:
         raise errors.NotFound("namespaces", namespace)
-    if (found.get("status") or {}).get("phase") == "Terminating":
+    if _is_terminating(found):
         raise NamespaceTerminating(resource, name, namespace)
+
+
+def _is_terminating(namespace: dict[str, Any]) -> bool:
+    return (namespace.get("status") or {}).get("phase") == "Terminating"

@@ -8,10 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podstrat.strategy.admission.attributes import Attributes
+from podstrat.strategy.admission.plugins import Write
+from podstrat.strategy.admission.prepared import Prepared
 from podstrat.strategy.admission.world import NODE
 
 GATE = "PodTopologyLabelsAdmission"
 LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+
+
+def concerns(write: Write) -> bool:
+    return write.operation == "CREATE" and write.subresource in ("", "binding")
+
+
+def is_idle(write: Write, world: Prepared, config: None) -> bool:
+    return world.has_none(NODE)
 
 
 def mutate(request: Attributes, config: None) -> Iterator[str]:
@@ -19,16 +29,14 @@ def mutate(request: Attributes, config: None) -> Iterator[str]:
 
     Upstream: Plugin.Admit
     """
-    if request.operation != "CREATE" or GATE not in request.ctx.gates:
+    if GATE not in request.ctx.gates:
         return
     obj = request.object
     if request.subresource == "binding":
         target = obj.get("target") or {}
         name = target.get("name", "") if target.get("kind") == "Node" else ""
-    elif not request.subresource:
-        name = obj["spec"].get("nodeName", "")
     else:
-        return
+        name = obj["spec"].get("nodeName", "")
     node = request.find(NODE, name) if name else None
     if node is None:
         return

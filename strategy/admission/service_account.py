@@ -122,26 +122,26 @@ def _wants_token(spec: Object, account: Object) -> bool:
     return True
 
 
-def _mount_token(spec: Object, suffix: str) -> Iterator[str]:
-    """A projected volume with a token, the cluster's CA and the namespace; mounted where a container mounts nothing else.
+def _mount_token(spec: Object, suffix: str) -> list[str]:
+    """Adds a volume with a token, the cluster's CA and the namespace, where a container mounts nothing else; the fields set.
 
     Upstream: mountServiceAccountToken
     """
     volumes = spec.get("volumes") or []
     existing = next((volume["name"] for volume in volumes if str(volume.get("name", "")).startswith(PREFIX)), None)
     name = PREFIX + suffix if existing is None else existing
-    mounted = False
+    changed: list[str] = []
     for key in ("initContainers", "containers"):
         for index, container in enumerate(spec.get(key) or ()):
             mounts = container.get("volumeMounts") or []
             if MOUNT_PATH in [mount.get("mountPath") for mount in mounts]:
                 continue
             container["volumeMounts"] = [*mounts, {"name": name, "readOnly": True, "mountPath": MOUNT_PATH}]
-            mounted = True
-            yield f"spec.{key}[{index}].volumeMounts[{len(mounts)}]"
-    if mounted and existing is None:
+            changed.append(f"spec.{key}[{index}].volumeMounts[{len(mounts)}]")
+    if changed and existing is None:
         spec["volumes"] = [*volumes, {"name": name, "projected": service_account_token()}]
-        yield f"spec.volumes[{len(volumes)}]"
+        changed.append(f"spec.volumes[{len(volumes)}]")
+    return changed
 
 
 # ---- mountable secrets -------------------------------------------------------------------------------------
