@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +13,7 @@ Spec = dict[str, Any]
 Totals = dict[str, Quantity]
 Amounts = tuple[tuple[str, str], ...]
 """Amounts as they are written, by resource."""
-Names = Container[str] | None
+Names = Collection[str] | None
 """The resources that count; None for all."""
 
 COMPUTE = ("cpu", "memory")
@@ -112,7 +112,7 @@ def _amounts(container: dict[str, Any], kind: str, names: Names) -> Amounts:
     own = container["resources"].get(kind)
     if not own:
         return ()
-    return tuple(own.items()) if names is None else tuple([item for item in own.items() if item[0] in names])
+    return tuple(own.items()) if names is None else tuple([(name, own[name]) for name in names if name in own])
 
 
 def _raise(total: Totals, other: Totals) -> None:
