@@ -11,7 +11,8 @@ from podstrat.strategy import defaults, errors, kinds, pipeline
 from podstrat.strategy import switches as our_switches
 from podstrat.strategy.api import key_order, types
 from podstrat.strategy.context import Context, Pod
-from podstrat.strategy.decoding import codec
+from podstrat.strategy.decoding import beside, codec
+from podstrat.strategy.decoding.walk import Seen
 from podstrat.strategy.gates import fields, history
 from podstrat.strategy.kinds.kind import Kind
 from podstrat.strategy.outcome import Outcome
@@ -213,6 +214,12 @@ class Engine:
 
     def _write(self, verb: str, subresource: str, old: Pod, resource: str = "pods", **rest: Any) -> Outcome:
         kind = kinds.BY_RESOURCE[resource]
+        if verb == "update" and self._server.plugins is None and _shares(kind, subresource):
+            meta = _meta(old)
+            name, namespace = meta.get("name", ""), meta.get("namespace") or "default"
+            if type(name) is str and type(namespace) is str:
+                request = Request(verb, subresource, name=name, namespace=namespace, read_stored=self._read_beside, **rest)
+                return pipeline.run(request, old, self._server)
         try:
             stored = self._stored(old, kind)
         except errors.ApiError as error:
@@ -230,6 +237,20 @@ class Engine:
     def _stored(self, obj: Pod, kind: Kind) -> Pod:
         return _from_storage(obj, kind, self._server)
 
+    def _read_beside(self, obj: Pod, kind: Kind, twin: Pod, seen: Seen) -> Pod:
+        """The same for an object that the twin, which has been read, is to replace: it may share parts with that."""
+        server = self._server
+
+        def read(part: Pod) -> tuple[Pod, Seen]:
+            value, _, told = server.decoder.read(part, kind.kind, kind.api_version, "Ignore", fill=True)
+            return value, told
+
+        try:
+            got = beside.read(obj, twin, seen, read)
+        except errors.ApiError:
+            got = None  # read whole, so that the error has the path that the user knows
+        return self._stored(obj, kind) if got is None else _defaulted(*got, kind, server)
+
 
 def _server(version: str, overrides: Mapping[str, bool] | None, allow_privileged: bool, switches: Iterable[str]) -> Server:
     release = history.parse_version(version)
@@ -244,10 +265,21 @@ def _server(version: str, overrides: Mapping[str, bool] | None, allow_privileged
 
 def _from_storage(obj: Pod, kind: Kind, server: Server) -> Pod:
     value, _, seen = server.decoder.read(obj, kind.kind, kind.api_version, "Ignore", fill=True)
+    return _defaulted(value, seen, kind, server)
+
+
+def _defaulted(value: Pod, seen: Seen, kind: Kind, server: Server) -> Pod:
+    """An object that was read, as the storage has it."""
     kind.strategy.default(value, server.ctx, seen.filled)
     stored = codec.printable(value, seen, server.ctx.types, kind.type_name)
     read_back = kind.strategy.read_back
     return stored if read_back is None else read_back(stored, server.ctx)
+
+
+def _shares(kind: Kind, subresource: str) -> bool:
+    """Whether a stored object of a kind may be read beside the one that an update brings."""
+    endpoint = kind.strategy.updates.get(subresource)
+    return endpoint is not None and endpoint.shares
 
 
 def _with_plugins(server: Server, admission: Lookup | Admission) -> Server:

@@ -163,11 +163,12 @@ def _update(request: Request, stored: Pod | None, kind: Kind, server: Server) ->
         return _store_new(request, stored, kind, server)
     options.check(request)
     judged = verbs.update.run(request, stored, kind, server.ctx, server.decoder)
-    return replaced(request, judged, stored, kind, server)
+    return replaced(request, judged, kind, server)
 
 
-def replaced(request: Request, judged: Judged, stored: Pod | None, kind: Kind, server: Server) -> Outcome:
+def replaced(request: Request, judged: Judged, kind: Kind, server: Server) -> Outcome:
     """What comes of an object that was judged to replace the stored one."""
+    stored = judged.old
     explain = _explainer(request, judged, stored, kind, server)
     if judged.errors:
         return _invalid(request, judged, kind, server, explain)
@@ -225,7 +226,7 @@ def _put_scale(request: Request, stored: Pod | None, kind: Kind, server: Server)
     """A write to the Scale of an object: the object is stored, and its Scale is answered."""
     options.check(request)
     judged = verbs.scale.run(request, stored, kind, server.ctx, server.decoder)
-    outcome = replaced(request, judged, stored, kind, server)
+    outcome = replaced(request, judged, kind, server)
     if outcome.refusal is None:
         view = partial(verbs.scale.of, kind=kind)
         outcome.answer = outcome.answer._replace(body=view(outcome.answer.body), view=view)

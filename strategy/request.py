@@ -12,6 +12,8 @@ from podstrat.strategy.context import NO_LABELS, Pod
 
 if TYPE_CHECKING:
     from podstrat.strategy.api.types import Types
+    from podstrat.strategy.decoding.walk import Seen
+    from podstrat.strategy.kinds.kind import Kind
     from podstrat.strategy.ranges import Ranges
     from podstrat.strategy.verbs.reviewers import Reviewers, Webhooks
 
@@ -27,6 +29,9 @@ class User(NamedTuple):
     uid: str = ""
     extra: Mapping[str, Sequence[str]] = MappingProxyType({})
 
+
+ReadStored = Callable[[Pod, "Kind", Pod, "Seen"], Pod]
+"""The stored object as the server has it, from what the caller has, beside the object that is to replace it."""
 
 ADMIN = User("kubernetes-admin", ("system:masters", "system:authenticated"))
 
@@ -70,6 +75,8 @@ class Request(NamedTuple):
     """What Services get addresses and node ports from; None for a cluster without flags and without other Services."""
     namespace_labels: Mapping[str, str] = NO_LABELS
     """The labels of the namespace, for kinds whose rules look at them; otherwise those of the world count."""
+    read_stored: ReadStored | None = None
+    """Reads the stored object beside the one that was sent, for an update; None for one that has been read."""
     registry: str = ""
     """The folder of a custom resource's objects in the storage, as messages about preconditions show it."""
 

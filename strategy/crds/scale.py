@@ -33,7 +33,7 @@ def answer(request: Request, old: Pod | None, version: Version) -> Answer:
         raise errors.MethodNotAllowed()
     options.check(request)
     judged = _judged(request, obj, version)
-    outcome = pipeline.replaced(request, judged, obj, version.kind, version.server)
+    outcome = pipeline.replaced(request, judged, version.kind, version.server)
     if outcome.refusal is not None:
         return outcome.answer
 

@@ -40,6 +40,8 @@ class Update(NamedTuple):
     """The object to go on with, from the one that was sent and the stored one; and what was dropped."""
     rules: Callable[[Object, Object, Context], Errors]
     warnings: Callable[[Object, Object, Context], Iterable[str]]
+    shares: bool = False
+    """Whether the stored object may share parts of its spec with the one that was sent: prepare changes none of them in place."""
 
 
 class Scaled(NamedTuple):

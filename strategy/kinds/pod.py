@@ -21,8 +21,8 @@ STRATEGY = Strategy(
     default=defaults.pod,
     create=Create(prepare.for_create, rules.create, warn.on_create),
     updates={
-        "": Update(prepare.for_update, rules.update, _no_warnings),
-        "status": Update(prepare.for_status_update, rules.update_status, _status_warnings),
+        "": Update(prepare.for_update, rules.update, _no_warnings, shares=True),
+        "status": Update(prepare.for_status_update, rules.update_status, _status_warnings, shares=True),
         "resize": Update(prepare.for_resize, rules.resized, _no_warnings),
         "ephemeralcontainers": Update(prepare.for_ephemeral_containers, rules.ephemeral_containers, _no_warnings),
     },

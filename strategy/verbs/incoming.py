@@ -91,6 +91,8 @@ def for_update(
         name_matches(incoming.pod, request)
         incoming.warnings.extend(dedupe_owners(incoming.pod, OWNERS_REPEAT))
         old = preconditions.exists(stored, request)
+        if request.read_stored is not None:
+            old = request.read_stored(old, kind, incoming.pod, incoming.seen)
         preconditions.same_uid(incoming.pod["metadata"].get("uid"), old, request)
         _note_manager(incoming.pod, old, request, kind, ctx)
         if request.reviewers is not None:

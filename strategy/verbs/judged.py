@@ -19,3 +19,5 @@ class Judged(NamedTuple):
     dropped: prepare.Dropped
     seen: Seen
     """What decoding found on the way."""
+    old: Pod | None = None
+    """The stored object, as it was read; None for a new one."""

@@ -16,7 +16,7 @@ def run(request: Request, stored: Pod | None, kind: Kind, ctx: Context, decoder:
     old, (obj, warnings, seen) = incoming.for_update(request, stored, kind, ctx, decoder)
     begin = kind.strategy.begin
     if begin is not None and not request.subresource and (errors := begin(obj, old, request, ctx)):
-        return Judged(obj, errors, warnings, [], seen)
+        return Judged(obj, errors, warnings, [], seen, old)
     return judge(kind.strategy.updates[request.subresource], obj, old, warnings, seen, ctx)
 
 
@@ -28,4 +28,4 @@ def judge(endpoint: Update, sent: Pod, old: Pod, warnings: list[str], seen: Seen
     errors = field.collected(endpoint.rules(obj, old, ctx))
     if not errors:
         warnings += warn.enough(endpoint.warnings(obj, old, ctx))
-    return Judged(obj, errors, warnings, dropped, seen)
+    return Judged(obj, errors, warnings, dropped, seen, old)
