@@ -30,6 +30,7 @@ from podstrat.apiserver.storage.history import (
     Subscription,
 )
 from podstrat.apiserver.storage.journal import Durability, Journal, Place, Row, StoreError, dumps
+from podstrat.apiserver.storage.texts import Texts
 
 __all__ = [
     "Changed",
@@ -52,7 +53,10 @@ _BEFORE_VERSION = frozenset(("name", "generateName", "namespace", "selfLink", "u
 """What stands before resourceVersion in printed metadata."""
 
 
-@dataclass(slots=True)
+_texts = Texts()
+
+
+@dataclass(slots=True, weakref_slot=True)
 class Entry:
     """An object as it is stored; its metadata.resourceVersion is the version."""
 
@@ -61,10 +65,16 @@ class Entry:
     _json: bytes = field(default=b"", compare=False, repr=False)
 
     def json(self) -> bytes:
-        """The object as JSON: made once for all who read it, and kept as long as the entry is the stored one."""
-        if not self._json:
-            self._json = dumps(self.obj).encode()
-        return self._json
+        """The object as JSON: made once for all who read it, and kept while the entry is stored and there is room for it."""
+        text = self._json
+        if not text:
+            text = self._json = dumps(self.obj).encode()
+            _texts.add(self, len(text))
+        return text
+
+    def forget(self) -> None:
+        """The text gives way to newer ones."""
+        self._json = b""
 
 
 class Write(NamedTuple):
