@@ -12,9 +12,9 @@ import os
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import NamedTuple
 
 from podstrat import __version__, exits, printable
+from podstrat.records import NamedTuple
 
 
 class Command(NamedTuple):

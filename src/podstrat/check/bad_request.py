@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from podstrat.check.places import Place, parse, text
+from podstrat.records import NamedTuple
 from podstrat.strategy.field import parts
 
 Says = Callable[[Any], str | None]

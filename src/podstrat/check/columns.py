@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from podstrat import exits, printable
 from podstrat.check import admission, inputs, options, plugin_findings, selection
 from podstrat.check.evaluate import Evaluator
 from podstrat.check.manifest import Object
+from podstrat.records import NamedTuple
 from podstrat.strategy.admission.world import CLUSTER_SCOPED, NAMESPACE
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import argparse
 import importlib
 import shlex
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from podstrat import cli, exits
+from podstrat.records import NamedTuple
 
 SHELLS = ("bash", "zsh", "fish", "kubectl")
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from podstrat.check import helm, kubectl, manifest, report, selection
 from podstrat.check.report import Result
+from podstrat.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

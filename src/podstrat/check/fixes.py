@@ -13,12 +13,13 @@ import copy
 import difflib
 import re
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from podstrat import goyaml
 from podstrat.check import manifest, pipeline, places
 from podstrat.check.inputs import Piece
 from podstrat.check.removed_apis import REMOVED
+from podstrat.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

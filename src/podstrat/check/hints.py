@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from podstrat.check import places, selection
+from podstrat.records import NamedTuple
 
 if TYPE_CHECKING:
     from podstrat.check.places import Place

@@ -7,10 +7,11 @@ import os
 import re
 import stat
 import sys
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 from podstrat import exits
 from podstrat.check import helm
+from podstrat.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from podstrat import exits, printable
 from podstrat.check import command, options, selection
+from podstrat.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

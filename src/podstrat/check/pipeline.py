@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from podstrat import goyaml
 from podstrat.check import helm, inputs
 from podstrat.check.evaluate import Evaluator
 from podstrat.check.lines import Lines
 from podstrat.check.report import CHART, Result, Summary, Unread
+from podstrat.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

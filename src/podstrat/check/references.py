@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from podstrat.check import places, selection
+from podstrat.records import NamedTuple
 from podstrat.strategy import kinds
 
 if TYPE_CHECKING:

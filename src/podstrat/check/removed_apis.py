@@ -5,7 +5,7 @@ After the "Deprecated API Migration Guide" of the Kubernetes documentation. No r
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from podstrat.records import NamedTuple
 
 
 class Removed(NamedTuple):

@@ -7,9 +7,10 @@ ports:
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from podstrat.check.report import HINTS, Finding, Result
+from podstrat.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -6,9 +6,10 @@ them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from podstrat.check import places, plugin_findings
+from podstrat.records import NamedTuple
 from podstrat.strategy import kinds
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from podstrat import exits, goyaml
 from podstrat.check import bad_request, inputs, manifest, places
+from podstrat.records import NamedTuple
 from podstrat.strategy import errors, kinds
 from podstrat.strategy.admission.world import CLUSTER_SCOPED, World
 from podstrat.strategy.decoding import codec, scheme

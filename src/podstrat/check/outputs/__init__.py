@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from podstrat.check.report import Result, Summary
+from podstrat.records import NamedTuple
 
 FORMATS = ("text", "json", "yaml", "junit", "sarif", "github", "gitlab", "tap", "status")
 
