@@ -82,8 +82,11 @@ def _raiser(error: YamlError) -> Callable[[], Document]:
     return part
 
 
-_SEPARATOR = re.compile(r"^---([^\n]*)\n?", re.MULTILINE)
-_SEPARATOR_BYTES = re.compile(rb"^---([^\n]*)\n?", re.MULTILINE)
+# Texts, compiled when they are first needed: most runs need one of them.
+_SEPARATOR = r"(?m)^---([^\n]*)\n?"
+_SEPARATOR_BYTES = rb"(?m)^---([^\n]*)\n?"
+_BREAK = "\r\n|[\n\r\x85\u2028\u2029]"
+_LINE_END = r"[^\S\n]*\n?"
 
 
 def _yaml_parts(text: bytes | str, line: int) -> Iterator[Callable[[], Document]]:
@@ -92,7 +95,7 @@ def _yaml_parts(text: bytes | str, line: int) -> Iterator[Callable[[], Document]
     Upstream: YAMLReader
     """
     begin = 0
-    separators = _SEPARATOR.finditer(text) if isinstance(text, str) else _SEPARATOR_BYTES.finditer(text)
+    separators = re.finditer(_SEPARATOR, text) if isinstance(text, str) else re.finditer(_SEPARATOR_BYTES, text)
     for match in separators:
         before = text[begin : match.start()]
         after = match[1].strip()
@@ -120,9 +123,6 @@ def _yaml_part(text: bytes | str, first_line: int) -> Callable[[], Document]:
     return part
 
 
-_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
-
-
 def breaks(text: bytes | str) -> int:
     """How many lines end in the text."""
     if isinstance(text, bytes):
@@ -131,7 +131,7 @@ def breaks(text: bytes | str) -> int:
         text = text.decode(errors="replace")
     elif text.isascii() and "\r" not in text:
         return text.count("\n")
-    return sum(1 for _ in _BREAK.finditer(text))
+    return sum(1 for _ in re.finditer(_BREAK, text))
 
 
 def _json_parts(text: bytes | str) -> Iterator[Callable[[], Document]]:
@@ -169,12 +169,9 @@ def _given(doc: Document) -> Document:
     return doc
 
 
-_LINE_END = re.compile(r"[^\S\n]*\n?")
-
-
 def _rest(text: str, index: int, json_error: YamlError) -> Iterator[Callable[[], Document]]:
     """The YAML after JSON."""
-    match = _LINE_END.match(text, index)
+    match = re.compile(_LINE_END).match(text, index)
     index = match.end() if match else index
     parts = _yaml_parts(text[index:], 1 + breaks(text[:index]))
     for number, part in enumerate(parts):
