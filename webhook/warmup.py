@@ -9,7 +9,7 @@ from podstrat.webhook.review import GroupVersionKind, GroupVersionResource, Requ
 
 
 def warm(chain: Chain) -> None:
-    """Sends a pod through both phases: created, updated, and with a status update."""
+    """Sends a pod through the phases: created, updated, and with a status update."""
     pod: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -35,5 +35,5 @@ def warm(chain: Chain) -> None:
             object=new,
             old_object=old,
         )
-        for phase in ("mutate", "validate"):
+        for phase in ("mutate", "validate", "preflight"):
             answer(chain.review(phase, request).response)
