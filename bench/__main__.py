@@ -34,8 +34,8 @@ def main(argv: list[str] | None = None) -> int:
     writes = args.page or not args.only
     if writes and not plots.can_be_made():
         parser.error("the pictures need matplotlib, which `make bench` installs")
-    last = figures.read()
-    found = last if args.page else running.run(args.only or running.NAMES)
+    last = figures.committed()
+    found = figures.read() if args.page else running.run(args.only or running.NAMES)
     grown = figures.regressions(found, last.run)
     if writes:
         figures.write(found if args.page else found._replace(history=(*last.history, last.run)))

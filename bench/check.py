@@ -48,6 +48,9 @@ spec:
     image: nginx:1.29
 """
 LOAD_ALL = "import sys, yaml\nfor _ in yaml.load_all(open(sys.argv[1], 'rb'), yaml.CSafeLoader): pass"
+BASE = ("-c", "import yaml, json")
+BASE_WORDS = '`python -c "import yaml, json"`'
+START_UP = "start-up, one pod"
 # What the console script of an installed package does.
 COMMAND = "import sys; from podstrat.cli import main; sys.exit(main())"
 
@@ -60,9 +63,13 @@ class Run(NamedTuple):
     kilobytes: int
 
 
+def environment(directory: Path) -> dict[str, str]:
+    """Compiled modules are kept in the directory; no configuration file is read."""
+    return {"PYTHONPYCACHEPREFIX": str(directory / "compiled"), "PYTHONPATH": str(ROOT / "src"), "PODSTRAT_CONFIG": ""}
+
+
 def run(directory: Path, *argv: str) -> Run:
-    environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    environ |= {"PYTHONPYCACHEPREFIX": str(directory / "compiled"), "PYTHONPATH": str(ROOT / "src"), "PODSTRAT_CONFIG": ""}
+    environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"} | environment(directory)
     start = time.perf_counter()
     child = subprocess.Popen([sys.executable, *argv], env=environ, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
@@ -155,10 +162,10 @@ def result(args: argparse.Namespace) -> Result:
 def start_up(directory: Path, rounds: int) -> Row:
     one = directory / "one.yaml"
     one.write_text(ONE)
-    found = best(directory, rounds, {"base": ("-c", "import yaml, json"), "start-up": ("-c", COMMAND, "check", str(one))})
+    found = best(directory, rounds, {"base": BASE, "start-up": ("-c", COMMAND, "check", str(one))})
     print(f"{'import':10} {found['base'].seconds * 1e3:8.1f} ms")
     ratio = report("start-up", found["start-up"], found["base"])
-    return Row("start-up, one pod", ratio, '`python -c "import yaml, json"`', BUDGETS["start-up"])
+    return Row(START_UP, ratio, BASE_WORDS, BUDGETS["start-up"])
 
 
 def files(directory: Path, args: argparse.Namespace, plot: Plot) -> Iterator[Row]:

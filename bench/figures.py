@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,14 +104,15 @@ class Regression(NamedTuple):
 def regressions(found: Figures, before: Run) -> list[Regression]:
     """What has become dearer since another run.
 
-    Where instructions were counted in both, they count instead of the engine's times.
+    Where instructions were counted in both, they count instead of the engine's times, and of other times of that name.
     """
-    counted = bool(before.values.get(INSTRUCTIONS)) and bool(found.results.get(INSTRUCTIONS, Result([])).rows)
-    names = [name for name in found.results if not (counted and name == "engine")]
+    rows = found.results.get(INSTRUCTIONS, Result([])).rows
+    counted = {row.name for row in rows} & before.values.get(INSTRUCTIONS, {}).keys()
     return [
         Regression(name, row, earlier)
-        for name in names
-        for row in found.results[name].rows
+        for name, result in found.results.items()
+        for row in result.rows
+        if name == INSTRUCTIONS or not (counted and (name == "engine" or row.name in counted))
         if (earlier := before.values.get(name, {}).get(row.name)) is not None and _is_dearer(row, earlier)
     ]
 
@@ -156,10 +158,24 @@ def _rounded(value: float) -> float:
 
 
 def read(file: Path = FILE) -> Figures:
-    kept = json.loads(file.read_text())
+    return _figures(file.read_bytes())
+
+
+def _figures(text: bytes) -> Figures:
+    kept = json.loads(text)
     results = {name: _result(written) for name, written in kept["results"].items()}
     history = tuple(Run(Machine(**run["machine"]), run["values"]) for run in kept.get("history", ()))
     return Figures(Machine(**kept["machine"]), results, history)
+
+
+def committed(file: Path = FILE) -> Figures:
+    """What the last commit has: a run that is not committed is nothing to compare with. Without git, what there is."""
+    show = ["git", "-C", str(file.parent), "show", f"HEAD:./{file.name}"]
+    try:
+        done = subprocess.run(show, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return read(file)
+    return _figures(done.stdout)
 
 
 def _result(written: dict[str, Any]) -> Result:

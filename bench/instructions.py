@@ -1,4 +1,5 @@
-"""How many instructions the engine takes for a pod, counted by valgrind: the same on a busy machine as on a quiet one.
+"""How many instructions the engine takes for a pod, and a check for its start-up, counted by valgrind: the same on a busy machine
+as on a quiet one.
 
     python -m bench.instructions [--pods 30]
 
@@ -14,10 +15,12 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from bench import check
 from bench.figures import Result, Row
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,15 +51,34 @@ def result(args: argparse.Namespace) -> Result:
 
 def rows(valgrind: str, pods: int) -> Iterator[Row]:
     for verb, name in VERBS.items():
-        once, thrice = (counted(valgrind, verb, pods, times) for times in (pods, 3 * pods))
+        once, thrice = (counted(valgrind, *_working(verb, pods, times)) for times in (pods, 3 * pods))
         yield Row(name, (thrice - once) / (2 * pods) / 1000, UNIT)
+    yield start_up(valgrind)
 
 
-def counted(valgrind: str, verb: str, pods: int, times: int) -> int:
-    """The instructions of a process that does the work so often."""
-    work = [sys.executable, "-m", "bench.instructions", "--pods", str(pods), "--work", verb, str(times)]
-    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": str(ROOT)}
-    count = [valgrind, "--tool=callgrind", f"--callgrind-out-file={os.devnull}", *work]
+def _working(verb: str, pods: int, times: int) -> list[str]:
+    """The command that does the work so often."""
+    return ["-m", "bench.instructions", "--pods", str(pods), "--work", verb, str(times)]
+
+
+def start_up(valgrind: str) -> Row:
+    """A whole check of one file, as bench/check.py times it."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        one = directory / "one.yaml"
+        one.write_text(check.ONE)
+        found = []
+        for command in (check.BASE, ("-c", check.COMMAND, "check", str(one))):
+            check.run(directory, *command)  # compiles the modules
+            found.append(counted(valgrind, *command, **check.environment(directory)))
+    return Row(check.START_UP, found[1] / found[0], f"instructions of {check.BASE_WORDS}")
+
+
+def counted(valgrind: str, *command: str, **environment: str) -> int:
+    """The instructions of a Python process."""
+    path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": path, **environment}
+    count = [valgrind, "--tool=callgrind", f"--callgrind-out-file={os.devnull}", sys.executable, *command]
     done = subprocess.run(count, env=environment, capture_output=True, text=True, timeout=600, check=True)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if found is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import struct
+import subprocess
 import sys
 from pathlib import Path
 
@@ -90,7 +91,7 @@ def test_kept(row, kept):
     assert row.kept is kept
 
 
-INSTRUCTIONS = Result([Row("create", 1000.0, "instructions")])
+INSTRUCTIONS = Result([Row("create", 1000.0, "instructions"), Row("flaps", 9.0, "instructions")])
 
 
 @pytest.mark.parametrize(
@@ -107,6 +108,12 @@ INSTRUCTIONS = Result([Row("create", 1000.0, "instructions")])
             ["instructions, create: 1000 after 800 on 2026-11-16"],
             id="more instructions",
         ),
+        pytest.param({"webhook": {"flaps": 1}, "instructions": {"flaps": 9}}, [], id="instructions of the same name"),
+        pytest.param(
+            {"webhook": {"flaps": 1}, "instructions": {"create": 990}},
+            ["webhook, flaps: 4 after 1 on 2026-11-16"],
+            id="instructions of another name",
+        ),
     ],
 )
 def test_regressions(values, named):
@@ -118,7 +125,8 @@ def test_regressions(values, named):
 def test_a_regression_counts_if_strict(monkeypatch, capsys):
     kept = Figures(MACHINE, {"engine": Result([Row("create", 5.0, "json.loads", 6.0)])})
     monkeypatch.setattr(running, "run", lambda names: kept)
-    monkeypatch.setattr(figures, "read", lambda: Figures(MACHINE, {"engine": Result([Row("create", 4.0, "json.loads", 6.0)])}))
+    earlier = Figures(MACHINE, {"engine": Result([Row("create", 4.0, "json.loads", 6.0)])})
+    monkeypatch.setattr(figures, "committed", lambda: earlier)
     assert command.main(["--only", "engine"]) == 0
     assert command.main(["--only", "engine", "--strict"]) == 1
     assert "engine, create: 5 after 4 on 2026-11-16" in capsys.readouterr().out
@@ -128,12 +136,27 @@ def test_a_run_joins_the_history_of_the_next(tmp_path, monkeypatch):
     file = tmp_path / "figures.json"
     figures.write(GIVEN, file)
     monkeypatch.setattr(running, "run", lambda names: GIVEN._replace(results={}))
+    monkeypatch.setattr(figures, "committed", lambda: figures.read())
     monkeypatch.setattr(figures, "read", lambda read=figures.read: read(file))
     monkeypatch.setattr(figures, "write", lambda found, write=figures.write: write(found, file))
     monkeypatch.setattr(command, "write_page", lambda kept: None)
     monkeypatch.setattr(plots, "can_be_made", lambda: True)
     assert command.main([]) == 0
     assert figures.read().history == (GIVEN.run,)
+
+
+def test_a_run_is_compared_with_the_last_commit(tmp_path):
+    def git(*words):
+        subprocess.run(["git", "-C", str(tmp_path), "-c", "user.name=A", "-c", "user.email=a@b.example", *words], check=True)
+
+    file = tmp_path / "figures.json"
+    git("init", "--quiet")
+    figures.write(GIVEN, file)
+    assert figures.committed(file) == GIVEN, "nothing is committed: what there is"
+    git("add", ".")
+    git("commit", "--quiet", "--message", "figures")
+    figures.write(GIVEN._replace(results={}), file)
+    assert figures.committed(file) == GIVEN
 
 
 def test_a_busy_machine_is_told():
