@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.formats import go
 
 type_texts = {

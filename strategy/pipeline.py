@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy import errors, kinds, options, patch, status, verbs, warn
 from podstrat.strategy.context import V1_35, Context, Pod
 from podstrat.strategy.decoding import codec, source_places

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import NamedTuple
+
+from podstrat.records import NamedTuple
 
 MIN_ADDRESSES = 8
 """Upstream: validateClusterIPFlags"""

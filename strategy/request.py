@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.api import key_order
 from podstrat.strategy.context import NO_LABELS, Pod
 

@@ -6,7 +6,9 @@ A client that sends back what it has read is told the first wrong type in this o
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+from podstrat.records import NamedTuple
 
 if TYPE_CHECKING:
     from podstrat.strategy.api.types import Field, Types

@@ -8,7 +8,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
+
+from podstrat.records import NamedTuple
 
 RELEASES: Final = ("1.34", "1.35", "1.36", "1.37")
 

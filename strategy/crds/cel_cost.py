@@ -6,10 +6,11 @@ factor that a refusal names may differ.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from podstrat.cel.syntax import Call, Comprehension, Const, Ident, ListLiteral, MapLiteral, Select, Struct
 from podstrat.cel.syntax import Node as Syntax
+from podstrat.records import NamedTuple
 from podstrat.strategy import field
 from podstrat.strategy.context import V1_37, Version
 from podstrat.strategy.crds.cel_values import escaped

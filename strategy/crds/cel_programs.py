@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from podstrat.cel import BOOL, STRING, CompileError, Environment, Program, Type, optional_of
 from podstrat.cel.syntax import Ident, walk
+from podstrat.records import NamedTuple
 from podstrat.strategy.crds import cel_values
 from podstrat.strategy.crds.compiled import Node
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
+from podstrat.records import NamedTuple
 from podstrat.strategy import field
 from podstrat.strategy.context import V1_35, Context
 from podstrat.strategy.crds import field_path, internal_text

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
+
+from podstrat.records import NamedTuple
 
 Object = dict[str, Any]
 

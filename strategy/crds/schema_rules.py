@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from podstrat.records import NamedTuple
 from podstrat.strategy import field
 from podstrat.strategy.crds import field_path
 from podstrat.strategy.field import Errors, FieldError

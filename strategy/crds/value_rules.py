@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from podstrat.records import NamedTuple
 from podstrat.strategy import field
 from podstrat.strategy.context import V1_36, Version
 from podstrat.strategy.crds import go_regexp

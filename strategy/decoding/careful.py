@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property, lru_cache, partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.api.types import SCALARS, SPECIAL, Field, Types, go_element
 from podstrat.strategy.decoding import values
 from podstrat.strategy.decoding.jsontext import Pairs

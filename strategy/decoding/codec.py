@@ -6,8 +6,9 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.api.types import Field, Types
 from podstrat.strategy.decoding import careful, duplicates, fast, jsontext, plain_defaults, scheme
 from podstrat.strategy.decoding.careful import Object, Plan

@@ -7,8 +7,9 @@ says is passed by. Reading an object tells the same (decoding.codec), and everyt
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.api.types import SPECIAL, Types
 
 

@@ -6,8 +6,9 @@ A reader that makes its objects anew begins with them (decoding.fast); objects t
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.api import types
 
 Object = dict[str, Any]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.api.types import Types
 from podstrat.strategy.context import V1_35
 from podstrat.strategy.decoding import jsontext

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import NamedTuple
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.formats import validation
 
 BAD_CIDR = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"

@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.formats import go
 
 DESCRIPTORS: Final = frozenset(("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
+
+from podstrat.records import NamedTuple
 
 _RFC3339: Final = "2006-01-02T15:04:05Z07:00"
 _RFC3339_MICRO: Final = "2006-01-02T15:04:05.000000Z07:00"

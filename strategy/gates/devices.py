@@ -6,8 +6,8 @@ A row says which gates guard which fields. Where a gate is off, the fields go, u
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.context import V1_35, Context, Pod, Version
 
 Holders = Callable[[Pod], Iterator[tuple[str, Pod]]]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.context import Context, Pod, Version
 from podstrat.strategy.gates import history as releases
 from podstrat.strategy.gates import holders, uses

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.context import Version
 from podstrat.strategy.formats import go
 

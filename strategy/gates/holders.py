@@ -7,8 +7,9 @@ A Holders names the types of its objects, as the API reference does, and walks a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.context import Pod
 
 Found = Iterator[tuple[str, dict[str, Any]]]

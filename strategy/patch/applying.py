@@ -6,8 +6,9 @@ answer for a result that does not decode, takes ``result``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy import errors
 from podstrat.strategy.context import Version
 from podstrat.strategy.patch import body as bodies

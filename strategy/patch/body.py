@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy import errors
 from podstrat.strategy.context import V1_37, Version
 from podstrat.strategy.decoding import codec, jsontext

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.patch import fieldset, typed
 from podstrat.strategy.patch.fieldset import SELF, Tree
 from podstrat.strategy.patch.schema import KEYED, MAP, OBJECT, SET, Node

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from podstrat.records import NamedTuple
 from podstrat.strategy import errors
 from podstrat.strategy.api.types import SCALARS
 

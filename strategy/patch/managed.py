@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.context import Pod
 from podstrat.strategy.decoding import codec
 from podstrat.strategy.formats import go, times

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+from podstrat.records import NamedTuple
 
 if TYPE_CHECKING:
     from podstrat.strategy.api.types import Field, Types

@@ -6,8 +6,9 @@ What comes after is what comes after any other patch, or after the reading of a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy import errors, options
 from podstrat.strategy.context import V1_37, Pod, Version
 from podstrat.strategy.decoding import codec, scheme

@@ -9,8 +9,9 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from podstrat.records import NamedTuple
 from podstrat.strategy import field, semantic
 from podstrat.strategy.api.types import Types
 from podstrat.strategy.context import Pod

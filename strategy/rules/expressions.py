@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
 
 from podstrat import cel
 from podstrat.cel import types
 from podstrat.cel.library.mutation import JSON_PATCH, OBJECT, ObjectTypes
 from podstrat.cel.types import BOOL, DYN, NULL, STRING, Type
+from podstrat.records import NamedTuple
 
 KEPT = 2048
 """How many compiled expressions are kept; longer ones than KEPT_LENGTH are compiled each time."""

@@ -5,8 +5,7 @@ A rule is asked only when what it is about has changed, so that a stored status 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from podstrat.records import NamedTuple
 from podstrat.strategy import field
 from podstrat.strategy.api import internal
 from podstrat.strategy.context import V1_36, Context, Pod

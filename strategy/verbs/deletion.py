@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.context import Pod
 from podstrat.strategy.formats import times
 from podstrat.strategy.request import Effect, Remove, Request, Store

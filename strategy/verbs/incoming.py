@@ -5,8 +5,9 @@ Each gives an Incoming, a private copy. A request that cannot be understood or d
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from podstrat.records import NamedTuple
 from podstrat.strategy import errors, options, patch, verbs
 from podstrat.strategy.context import Context, Pod
 from podstrat.strategy.decoding import codec

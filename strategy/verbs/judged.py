@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from podstrat.records import NamedTuple
 from podstrat.strategy.context import Pod
 from podstrat.strategy.decoding.codec import Seen
 from podstrat.strategy.field import FieldError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.context import Pod
 from podstrat.strategy.formats import go
 from podstrat.strategy.rules.pod_annotations import CONTAINER_LISTS

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
+from podstrat.records import NamedTuple
 from podstrat.strategy.context import Context, Pod
 from podstrat.strategy.formats import go
 from podstrat.strategy.formats.slashes import Slashes
