@@ -48,8 +48,9 @@ it becomes a hint. Where a plugin can go on without the answer it catches it and
 **Objects** are plain dicts, decoded and defaulted; empty maps and lists that are not printed may still be there. Nothing that the
 world returns, and no ``old``, is to be changed. A plugin adds no empty map or list. ``request.draft.printed()`` is the object as
 clients see it; ``request.draft.replace(value)`` takes another printed object instead, which is decoded and defaulted again, and
-says whether it differs. A plugin that may change anything (policies, webhooks) calls ``request.reinvoke()`` when it has: then the
-phase runs again with ``request.round`` 1. What it must remember between the rounds it keeps in ``request.memory[NAME]``.
+says whether it differs; ``request.take()`` makes it ``request.object``. A plugin that may change anything (policies, webhooks)
+calls ``request.reinvoke()`` when it has: then the phase runs again with ``request.round`` 1. What it must remember between the
+rounds it keeps in ``request.memory[NAME]``.
 
 **Audit annotations** go into ``request.audit``, a dict. **Effects** on other objects (a charged quota) go into
 ``request.effects``; they are dropped on a dry run and kept when a later step refuses the request.

@@ -29,11 +29,13 @@ class Attributes:
     """
 
     __slots__ = (
-        "_mode", "_request", "again", "asked", "audit", "ctx", "effects", "memory", "name", "namespace", "old", "operation",
-        "plugin", "report", "resource", "round", "subresource", "warnings", "world",
+        "_mode", "_request", "again", "asked", "audit", "ctx", "effects", "memory", "name", "namespace", "object", "old",
+        "operation", "plugin", "report", "resource", "round", "subresource", "warnings", "world",
     )  # fmt: skip
 
     asked: Proposal
+    object: Object
+    """What comes in, decoded and defaulted: a Pod, or for a subresource perhaps another kind. Empty for a delete."""
     old: Object | None
     """What is stored; None for a create."""
     operation: str
@@ -70,9 +72,15 @@ class Attributes:
         self.asked = asked
         self.old = asked.old
         self.operation = asked.operation
+        self.take()
         self.warnings = []
         self.round = 0
         self.name = self._request.name or self.meta.get("name", "")
+
+    def take(self) -> None:
+        """Takes the object of the draft, at the beginning and after the draft was replaced as a whole."""
+        draft = self.asked.draft
+        self.object = {} if draft is None else draft.value
 
     # ---- the request -----------------------------------------------------------------------------------
 
@@ -83,12 +91,6 @@ class Attributes:
         if draft is None:
             raise ValueError("a delete has no object")
         return draft
-
-    @property
-    def object(self) -> Object:
-        """What comes in, decoded and defaulted: a Pod, or for a subresource perhaps another kind. Empty for a delete."""
-        draft = self.asked.draft
-        return {} if draft is None else draft.value
 
     @property
     def options(self) -> Object:

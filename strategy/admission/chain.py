@@ -170,15 +170,14 @@ class Chain:
             attributes.plugin = name
             before = len(warnings)
             yielded: list[str] = []
-            refusal: errors.ApiError | None = None
             try:
                 yielded += run(attributes, config)
             except Unknown as unknown:
                 attributes.hint(unknown)
             except errors.ApiError as error:
-                refusal = error
-            if yielded or refusal is not None or len(warnings) > before:
-                self._note(name, phase, attributes, yielded, before, refusal)
+                self._note(name, phase, attributes, yielded, before, error)
+            if yielded or len(warnings) > before:
+                self._note(name, phase, attributes, yielded, before)
 
     def _note(
         self,
@@ -187,7 +186,7 @@ class Chain:
         attributes: Attributes,
         yielded: list[str],
         before: int,
-        refusal: errors.ApiError | None,
+        refusal: errors.ApiError | None = None,
     ) -> None:
         """Reports what a plugin did; raises its refusal with all warnings so far."""
         if phase == VALIDATING:

@@ -20,6 +20,7 @@ def mutate(request: Attributes, config: None) -> Iterator[str]:
     if webhooks is None:
         return
     changed, warnings = webhooks.mutate(request.asked, request.round)
+    request.take()
     request.warnings += warnings
     if changed:
         request.reinvoke()

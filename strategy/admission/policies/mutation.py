@@ -141,6 +141,8 @@ class _Run:
         try:
             if complaints := self.request.draft.unknown(made):
                 raise errors.InternalError(f"strict decoding error: {', '.join(complaints)}")
-            return self.request.draft.replace(made)
+            is_other = self.request.draft.replace(made)
         except DecodeError as error:
             raise errors.InternalError(str(error)) from None
+        self.request.take()
+        return is_other
