@@ -53,8 +53,14 @@ def _is_deleted(old: Object | None) -> bool:
 # ---- defaults ----------------------------------------------------------------------------------------------
 
 
-Defaults = tuple[tuple[str, dict[str, str]], ...]
-"""The requests and the limits that containers get which say nothing."""
+class Defaults(NamedTuple):
+    """The requests, or the limits, that containers get which say nothing."""
+
+    field: str
+    noun: str
+    amounts: dict[str, str]
+    places: dict[str, str]
+    """By resource: where it stands in a container."""
 
 
 def mutate(request: Attributes, config: None) -> Iterator[str]:
@@ -66,7 +72,7 @@ def mutate(request: Attributes, config: None) -> Iterator[str]:
             yield from _fill(request.object, defaults)
 
 
-def _defaults(limit_range: Object) -> Defaults:
+def _defaults(limit_range: Object) -> tuple[Defaults, ...]:
     """Upstream: defaultContainerResourceRequirements"""
     requests: dict[str, str] = {}
     limits: dict[str, str] = {}
@@ -74,25 +80,31 @@ def _defaults(limit_range: Object) -> Defaults:
         if limit.get("type") == "Container":
             requests |= limit.get("defaultRequest") or {}
             limits |= limit.get("default") or {}
-    every = (("requests", requests), ("limits", limits))
-    return tuple((name, dict(sorted(amounts.items()))) for name, amounts in every if amounts)
+    return tuple(
+        Defaults(field, noun, amounts, {name: f".resources.{field}[{name}]" for name in amounts})
+        for field, noun, amounts in (("requests", "request", requests), ("limits", "limit", limits))
+        if amounts
+    )
 
 
-def _fill(pod: Object, defaults: Defaults) -> list[str]:
+def _fill(pod: Object, defaults: tuple[Defaults, ...]) -> list[str]:
     """Sets the requests and limits of containers that say nothing; the fields that are set."""
     told: list[str] = []
     changed: list[str] = []
     for key, what in (("containers", "container"), ("initContainers", "init container")):
         for index, container in enumerate(pod["spec"].get(key) or ()):
-            for name, amounts in defaults:
-                own = container["resources"].get(name) or {}
-                added = amounts
-                if not own.keys().isdisjoint(amounts):
-                    added = {resource: text for resource, text in amounts.items() if resource not in own}
+            resources = container["resources"]
+            at = f"spec.{key}[{index}]"
+            for field, noun, amounts, places in defaults:
+                own = resources.get(field) or {}
+                added = sorted(amounts.keys() - own)
                 if added:
-                    container["resources"] = {**container["resources"], name: {**own, **added}}
-                    told.append(f"{', '.join(added)} {name[:-1]} for {what} {container['name']}")
-                    changed += [f"spec.{key}[{index}].resources.{name}[{resource}]" for resource in added]
+                    filled = own.copy()
+                    for name in added:
+                        filled[name] = amounts[name]
+                        changed.append(at + places[name])
+                    resources = container["resources"] = {**resources, field: filled}
+                    told.append(f"{', '.join(added)} {noun} for {what} {container['name']}")
     if told:
         metadata = pod["metadata"]
         text = "LimitRanger plugin set: " + "; ".join(told)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from podstrat.strategy.admission.pod_security.violation import Container, Object, Place, Pod, Violation, named, plural, quoted
 
 _NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
@@ -67,12 +65,9 @@ def probes_and_lifecycle(pod: Pod) -> Violation | None:
     return Violation("probe or lifecycle host", detail, tuple(places))
 
 
-def _handlers(fields: Object) -> Iterator[tuple[tuple[str, ...], Object]]:
+def _handlers(fields: Object) -> list[tuple[tuple[str, ...], Object]]:
     """The probes and hooks of a container."""
-    for name in _PROBES:
-        if fields.get(name):
-            yield (name,), fields[name]
+    found: list[tuple[tuple[str, ...], Object]] = [((name,), fields[name]) for name in _PROBES if fields.get(name)]
     if lifecycle := fields.get("lifecycle"):
-        for name in _HOOKS:
-            if lifecycle.get(name):
-                yield ("lifecycle", name), lifecycle[name]
+        found += [(("lifecycle", name), lifecycle[name]) for name in _HOOKS if lifecycle.get(name)]
+    return found
