@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from podstrat.strategy.admission import Admission, Settings, World, WorldError, chain
 from podstrat.strategy.admission.plugins import UnknownPlugin, enabled
+from podstrat.strategy.admission.world import KindName, Object
 from podstrat.strategy.engine import Engine
 from tests.strategy import make
 
@@ -156,3 +158,53 @@ def test_any_number_of_namespaces_is_judged_with_few_plans(monkeypatch: pytest.M
         assert len(outcome.admission.steps) == (name == "n7")
     assert judged.plugins is not None
     assert len(judged.plugins._plans) <= 4
+
+
+class Changing:
+    """A world that changes, as that of a server does: what is looked up is what is there at the time."""
+
+    def __init__(self, *objects: Any) -> None:
+        self.now = World(objects, complete="*")
+
+    def get(self, kind: KindName, name: str, namespace: str = "") -> Object | None:
+        return self.now.get(kind, name, namespace)
+
+    def list(self, kind: KindName, namespace: str = "") -> Sequence[Object]:
+        return self.now.list(kind, namespace)
+
+    def is_complete(self, kind: KindName, namespace: str = "") -> bool:
+        return self.now.is_complete(kind, namespace)
+
+
+ENFORCED = {"name": "default", "labels": {"pod-security.kubernetes.io/enforce": "restricted"}}
+NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": {"topology.kubernetes.io/zone": "a"}}}
+QUOTA = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "quota", "namespace": "default"},
+    "status": {"hard": {"pods": "1"}, "used": {"pods": "1"}},
+}
+
+
+@pytest.mark.parametrize(
+    "plugin, objects",
+    [
+        pytest.param("NamespaceLifecycle", [{**NAMESPACE, "status": {"phase": "Terminating"}}], id="terminating"),
+        pytest.param("NamespaceLifecycle", [], id="gone"),
+        pytest.param("PodSecurity", [{**NAMESPACE, "metadata": ENFORCED}], id="labels"),
+        pytest.param("PodTopologyLabels", [NAMESPACE, NODE], id="node"),
+        pytest.param("LimitRanger", [NAMESPACE, _limits("default")], id="limits"),
+        pytest.param("ResourceQuota", [NAMESPACE, QUOTA], id="quota"),
+    ],
+)
+def test_a_plugin_that_had_nothing_to_do_sees_that_the_world_has_changed(plugin: str, objects: list[Object]) -> None:
+    world = Changing(NAMESPACE)
+    judged = Engine("1.37", admission=Admission(world, settings(keep=[plugin])))
+    pod = make.pod(nodeName="n")
+    acted = []
+    for there in ([NAMESPACE], objects, [NAMESPACE]):
+        world.now = World(there, complete="*")
+        outcome = judged.create(pod)
+        assert outcome.admission is not None
+        acted.append([step.plugin for step in outcome.admission.steps])
+    assert acted == [[], [plugin], []]
