@@ -18,7 +18,7 @@ from podstrat.strategy.verbs import create, incoming, preconditions
 from podstrat.strategy.verbs.judged import Judged
 
 if TYPE_CHECKING:
-    from podstrat.strategy.admission.chain import Chain, Plugins
+    from podstrat.strategy.admission.chain import Plugins
     from podstrat.strategy.changes import Change
     from podstrat.strategy.ranges import Ranges
 
@@ -77,18 +77,10 @@ def _informed(server: Server, request: Request) -> Server:
 def _admitted(kind: Kind, request: Request, stored: Pod | None, server: Server, plugins: Plugins) -> Outcome:
     """What the server makes of a request with its admission plugins. A charged quota stays so if the request is refused later."""
     chain = plugins.chain(request)
-    outcome = run_as(kind, _reviewed_by(chain, request), stored, server)
+    outcome = run_as(kind, request._replace(reviewers=chain), stored, server)
     outcome.admission = chain.report
     outcome.answer = chain.charged(outcome.answer)
     return outcome
-
-
-_REVIEWERS = Request._fields.index("reviewers")
-
-
-def _reviewed_by(chain: Chain, request: Request) -> Request:
-    """The request with its admission: what ``_replace`` makes, which looks up each of its many fields by name."""
-    return Request._make((*request[:_REVIEWERS], chain, *request[_REVIEWERS + 1 :]))
 
 
 def whole_characters(value: Any) -> Any:
