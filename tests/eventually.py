@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def eventually(check: Callable[[], T], timeout: float = 30.0, every: float = 0.02, *, what: str = "") -> T:
+def eventually(check: Callable[[], T], timeout: float = 120.0, every: float = 0.02, *, what: str = "") -> T:
     """The first true value of ``check``; AssertionError with the last value after ``timeout`` seconds.
 
     An AssertionError of ``check`` itself counts as not yet, and is raised when the time is up.

@@ -19,6 +19,7 @@ from podstrat.live.following import ClusterView, Follower
 from podstrat.testing.server import Server
 from tests.eventually import eventually
 from tests.live.test_entries import SLICE
+from tests.processes import started
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -122,7 +123,7 @@ def command(*arguments: str) -> list[str]:
 def test_the_command_says_where_the_page_is_and_ends_with_a_signal(tmp_path: Path, server: Server) -> None:
     ready = tmp_path / "ready"
     arguments = ("--kubeconfig", str(server.kubeconfig), "--ready-file", str(ready))
-    with subprocess.Popen(command(*arguments), stderr=subprocess.PIPE, text=True) as process:
+    with started(command(*arguments), stderr=subprocess.PIPE) as process:
         eventually(ready.exists)
         assert ready.stat().st_mode & 0o777 == 0o600
         assert ready.read_text().startswith("http://127.0.0.1:")

@@ -20,6 +20,7 @@ from tests.kubeclient import files
 from tests.kubeclient.tunnel import Tunnels
 from tests.node.child import Child
 from tests.node.cluster import health_of, running
+from tests.processes import started
 
 LIFE = ("--simulate-lifecycle",)
 
@@ -187,7 +188,7 @@ def test_a_simulated_driver_without_standard_input(root):
     """As services have it: it serves until it is stopped, and says nothing else."""
     command = [sys.executable, "-m", "podstrat", "driver-sim", "--root", str(root), "--driver", "gpu.example.com"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True) as process:
+    with started(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe) as process:
         assert process.stdout.readline() == "ready\n"
         process.terminate()
         assert process.communicate(timeout=60) == ("", "")

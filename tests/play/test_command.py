@@ -11,10 +11,12 @@ import urllib.request
 
 import pytest
 
+from tests.processes import started
+
 
 def test_the_address_is_printed_and_ctrl_c_ends_it() -> None:
     asked = [sys.executable, "-m", "podstrat", "play", "--port", "0"]
-    with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with started(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         found = re.fullmatch(r"podstrat play: (http://127\.0\.0\.1:\d+)/\?token=[\w-]{32}\n", process.stdout.readline())
         assert found
