@@ -214,7 +214,7 @@ class Engine:
 
     def _write(self, verb: str, subresource: str, old: Pod, resource: str = "pods", **rest: Any) -> Outcome:
         kind = kinds.BY_RESOURCE[resource]
-        if verb == "update" and self._server.plugins is None and _shares(kind, subresource):
+        if verb == "update" and type(old) is dict and self._server.plugins is None and _shares(kind, subresource):
             meta = _meta(old)
             name, namespace = meta.get("name", ""), meta.get("namespace") or "default"
             if type(name) is str and type(namespace) is str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -154,6 +155,13 @@ def test_the_outcome_shares_nothing_with_the_input() -> None:
     outcome.pod["spec"]["volumes"].clear()
     assert len(new["spec"]["containers"][0]["env"]) == len(old["spec"]["containers"][0]["env"]) == 1
     assert len(new["spec"]["volumes"]) == len(old["spec"]["volumes"]) == 1
+
+
+def test_an_old_pod_in_bytes_is_read_as_before() -> None:
+    engine = engine_of()
+    new, old = pair(engine, image)
+    outcome = engine.update(new, json.dumps(old).encode())  # type: ignore[arg-type]
+    assert outcome.answer == engine.update(new, old).answer
 
 
 def test_an_old_pod_that_cannot_be_read_is_told_where() -> None:
