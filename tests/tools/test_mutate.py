@@ -168,7 +168,7 @@ def _constructed(function: ast.FunctionDef) -> list[int]:
 
 @pytest.mark.long
 def test_the_command() -> None:
-    command = [sys.executable, "tools/mutate.py", "--only", "strategy/rules/ephemeral.py", "--only", "strategy/warn"]
+    command = [sys.executable, "-m", "tools.mutate", "--only", "strategy/rules/ephemeral.py", "--only", "strategy/warn"]
     run = subprocess.run(command, cwd=mutate.ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "strategy/rules/ephemeral.py" in run.stdout

@@ -23,7 +23,7 @@ from podstrat.kubeclient.errors import ConfigError
 from podstrat.live.board import Board
 from podstrat.live.following import ClusterView, Follower
 from podstrat.web import assets
-from podstrat.web.server import PageServer, Site
+from podstrat.web.server import PageServer, Site, until_interrupted
 
 ALIVE = 15.0
 """Seconds without news after which the stream shows that it is alive."""
@@ -50,19 +50,20 @@ def run(args: argparse.Namespace) -> int:
         except (ConfigError, OSError) as error:
             raise exits.BadArguments(str(error)) from None
     over = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: over.set())
+    # As Ctrl-C does it. A handler that set the event could wait for a lock of it which the main thread holds.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     board = Board()
-    with site(board, args.port) as server:
-        Follower(ClusterView(board), load).start()
-        if args.until_eof:
-            threading.Thread(target=_until_eof, args=(over,), daemon=True).start()
-        if args.ready_file is not None:
-            files.write(args.ready_file, f"{server.url}\n".encode(), 0o600)
-        print(f"podstrat live: {server.url}", file=sys.stderr, flush=True)
-        try:
-            over.wait()
-        except KeyboardInterrupt:
-            return exits.OK
+    try:
+        with site(board, args.port) as server:
+            Follower(ClusterView(board), load).start()
+            if args.until_eof:
+                threading.Thread(target=_until_eof, args=(over,), daemon=True).start()
+            print(f"podstrat live: {server.url}", file=sys.stderr, flush=True)
+            if args.ready_file is not None:
+                files.write(args.ready_file, f"{server.url}\n".encode(), 0o600)
+            until_interrupted(over)
+    except KeyboardInterrupt:  # before it waited
+        pass
     return exits.OK
 
 

@@ -12,7 +12,7 @@ import threading
 from podstrat import exits
 from podstrat.play.questions import QUESTIONS, SLOW
 from podstrat.web import assets
-from podstrat.web.server import PageServer, Site
+from podstrat.web.server import PageServer, Site, until_interrupted
 
 PORT = 8137
 """Fixed, so that links to the page outlast it."""
@@ -31,10 +31,7 @@ def run(args: argparse.Namespace) -> int:
             import webbrowser
 
             webbrowser.open(server.url)
-        try:
-            threading.Event().wait()
-        except KeyboardInterrupt:
-            return exits.OK
+        until_interrupted(threading.Event())
     return exits.OK
 
 

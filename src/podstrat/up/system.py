@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -59,14 +58,14 @@ class System:
         self.processes: list[Process] = []
         self.watched: list[Callable[[], None]] = []
         """Further health checks; each raises UpError on failure."""
-        self._halt = threading.Event()
+        self._is_halted = False
         self._before: dict[signal.Signals, object] = {}
         self._apis: list[ApiClient] = []
         self._guard: Guard | None = None
 
     def __enter__(self) -> System:
         # A signal only sets a flag that every wait polls: so none interrupts a start before it is recorded.
-        self._before = {each: signal.signal(each, lambda *_: self._halt.set()) for each in SIGNALS}
+        self._before = {each: signal.signal(each, self._note_signal) for each in SIGNALS}
         try:
             self._start()
         except BaseException:
@@ -182,9 +181,13 @@ class System:
     def process(self, name: str) -> Process:
         return next(process for process in self.processes if process.name == name)
 
+    def _note_signal(self, *_: object) -> None:
+        """A plain flag: an Event has a lock, which the main thread may hold when the signal comes."""
+        self._is_halted = True
+
     def check(self) -> None:
         """Raise UpError if something failed, Stopped if a signal arrived."""
-        if self._halt.is_set():
+        if self._is_halted:
             raise Stopped
         for process in self.processes:
             process.check()
@@ -200,7 +203,7 @@ class System:
                 return result
             if time.monotonic() > deadline:
                 return None
-            self._halt.wait(POLL)
+            time.sleep(POLL)
 
     def rest(self, seconds: float) -> None:
         """Wait, checking health meanwhile."""

@@ -37,6 +37,19 @@ Stream = Callable[[], Iterator[Any]]
 """Values to send; None keeps the connection alive."""
 
 
+LOOK_UP = 1.0
+"""Seconds: a signal that comes just before a wait does not interrupt it, and is noticed when the wait is over."""
+
+
+def until_interrupted(over: threading.Event) -> None:
+    """Waits for an event, or for Ctrl-C."""
+    try:
+        while not over.wait(LOOK_UP):
+            pass
+    except KeyboardInterrupt:
+        pass
+
+
 class Site(NamedTuple):
     """What is served."""
 
