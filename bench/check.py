@@ -30,7 +30,7 @@ from bench.engine import pod
 from bench.figures import Plot, Result, Row
 
 ROOT = Path(__file__).resolve().parent.parent
-BUDGETS = {"start-up": 2.2, "-j 1": 0.7, "-j 2": 0.4}
+BUDGETS = {"start-up": 1.6, "-j 1": 0.7, "-j 2": 0.4}
 WORLD_BUDGET = 1.5
 """Of a check with a world, to one without."""
 WORLD_NAMESPACES = 250

@@ -46,7 +46,9 @@ engine's figures are processor time, the best of several rounds, and move less.
 ## What limits it
 
 - **The engine** is plain Python over plain dicts; the cost is that of the fields that there are. A container more costs as much
-  as the one before it, and a pod with one container is mostly pod. A refused pod pays for its messages as well.
+  as the one before it, and a pod with one container is mostly pod. A refused pod pays for its messages as well. Its ratios follow
+  the machine's caches more than its speed ([why](decisions/compiler.md)): one commit has had 5.5 and 7.3 for a create within a
+  minute. The instructions, further down in the table, do not move.
 - **The check** reads everyday YAML with a reader of its own that remembers lines it has met, and finds lines and columns the same
   way. Anchors, tags and other rarities go to libyaml, which costs what PyYAML costs. A start is Python's own and that of the
   imports. A second process helps from some megabytes on.
