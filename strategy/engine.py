@@ -218,7 +218,9 @@ class Engine:
             meta = _meta(old)
             name, namespace = meta.get("name", ""), meta.get("namespace") or "default"
             if type(name) is str and type(namespace) is str:
-                request = Request(verb, subresource, name=name, namespace=namespace, read_stored=self._read_beside, **rest)
+                namespace = namespace if kind.namespaced else ""
+                rest["read_stored"] = self._read_beside
+                request = Request(verb, subresource, name=name, namespace=namespace, resource=resource, **rest)
                 return pipeline.run(request, old, self._server)
         try:
             stored = self._stored(old, kind)
