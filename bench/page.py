@@ -37,7 +37,7 @@ a floor (≥) where more is better. A budget that was not kept says so.
 
 The machine should have nothing else to do. The load above is that of the minute before: from 1 on somebody else was at work, and
 neither a kept budget nor a missed one means much. Starts, throughput and percentiles suffer first, since they are real time. The
-engine's figures are processor time, the best of several rounds, and move less.
+engine's figures are ratios of processor time, the median of several rounds, and move less.
 
 ## Cost against size
 

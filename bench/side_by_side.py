@@ -2,9 +2,9 @@
 
     python -m bench.side_by_side [--pods 300] [--rounds 15]
 
-A process for each; they wait for one another, and take a round each in turn, so that a noisy minute is noisy for both. What
-`make compiled` makes is the compiled one. Below the verbs stands how a create grows: what each of a thousand items costs, beside
-each of a hundred.
+A process for each; they wait for one another, and take a round each in turn, so that a noisy minute is noisy for both. A figure
+is the median of the rounds' ratios, as in bench/engine.py. What `make compiled` makes is the compiled one. Below the verbs stands
+how a create grows: what each of a thousand items costs, beside each of a hundred.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from bench import engine as bench
@@ -78,9 +79,12 @@ def serve(pods: int) -> None:
         print(json.dumps({name: bench.once(*work) / len(work[1]) for name, work in measured.items()}), flush=True)
 
 
-def measure(args: argparse.Namespace) -> dict[str, dict[str, float]]:
-    """By engine and work the best time of one input."""
-    best: dict[str, dict[str, float]] = {}
+Taken = dict[str, list[dict[str, float]]]
+"""By engine, the rounds: the time that each work took for one input."""
+
+
+def measure(args: argparse.Namespace) -> Taken:
+    taken: Taken = {name: [] for name in TREES}
     with ExitStack() as stack:
         workers = {name: stack.enter_context(started(tree, args.pods)) for name, tree in TREES.items()}
         for name, worker in workers.items():
@@ -90,10 +94,8 @@ def measure(args: argparse.Namespace) -> dict[str, dict[str, float]]:
                 assert worker.stdin is not None
                 worker.stdin.write("again\n")
                 worker.stdin.flush()
-                for work, taken in json.loads(told(worker)).items():
-                    so_far = best.setdefault(name, {})
-                    so_far[work] = min(taken, so_far.get(work, taken))
-    return best
+                taken[name].append(json.loads(told(worker)))
+    return taken
 
 
 def started(tree: Path, pods: int) -> subprocess.Popen[str]:
@@ -107,22 +109,25 @@ def told(worker: subprocess.Popen[str]) -> str:
     return worker.stdout.readline()
 
 
-def lines(best: dict[str, dict[str, float]]) -> Iterator[str]:
-    pure, compiled = best["pure"], best["compiled"]
-    unit = min(each["json.loads"] for each in best.values())
+def ratio(rounds: list[dict[str, float]], work: str, to: str) -> float:
+    return median(each[work] / each[to] for each in rounds)
+
+
+def lines(taken: Taken) -> Iterator[str]:
+    pure, compiled = taken["pure"], taken["compiled"]
     yield f"{'in units of json.loads':28} {'pure':>8} {'compiled':>9} {'goal':>6}"
     for name, goal in GOALS.items():
-        yield f"{name:28} {pure[name] / unit:8.2f} {compiled[name] / unit:9.2f} {goal:6.1f}"
+        yield f"{name:28} {ratio(pure, name, 'json.loads'):8.2f} {ratio(compiled, name, 'json.loads'):9.2f} {goal:6.1f}"
     yield f"{f'each of {MANY}, of {FEW} = 1':28} {'pure':>8} {'compiled':>9}"
     for what in ("containers", "env", "volumes", "tolerations", "conditions"):
-        grew = [each[f"{MANY} {what}"] / each[f"{FEW} {what}"] * FEW / MANY for each in (pure, compiled)]
+        grew = [ratio(each, f"{MANY} {what}", f"{FEW} {what}") * FEW / MANY for each in (pure, compiled)]
         yield f"{what:28} {grew[0]:8.2f} {grew[1]:9.2f}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pods", type=int, default=300, help="how many distinct pods (default 300)")
-    parser.add_argument("--rounds", type=int, default=15, help="how many rounds, of which the best counts (default 15)")
+    parser.add_argument("--rounds", type=int, default=15, help="how many rounds, whose median counts (default 15)")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
