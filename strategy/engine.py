@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from podstrat.strategy import defaults, errors, kinds, pipeline
 from podstrat.strategy import switches as our_switches
 from podstrat.strategy.api import key_order, types
 from podstrat.strategy.context import Context, Pod
-from podstrat.strategy.decoding import beside, codec
+from podstrat.strategy.decoding import codec
 from podstrat.strategy.decoding.walk import Seen
 from podstrat.strategy.gates import fields, history
 from podstrat.strategy.kinds.kind import Kind
@@ -56,7 +55,8 @@ class Engine:
 
     def admitting(self, admission: Lookup | Admission) -> Engine:
         """The same engine with admission plugins over a world."""
-        engine = copy.copy(self)
+        engine = object.__new__(type(self))
+        engine.__dict__.update(self.__dict__)
         engine._server = _with_plugins(self._server, admission)
         return engine
 
@@ -241,6 +241,8 @@ class Engine:
 
     def _read_beside(self, obj: Pod, kind: Kind, twin: Pod, seen: Seen) -> Pod:
         """The same for an object that the twin, which has been read, is to replace: it may share parts with that."""
+        from podstrat.strategy.decoding import beside
+
         server = self._server
 
         def read(part: Pod) -> tuple[Pod, Seen]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from podstrat.records import NamedTuple
 from podstrat.strategy import errors, kinds, options, patch, status, verbs, warn
 from podstrat.strategy.context import V1_35, Context, Pod
-from podstrat.strategy.decoding import codec, source_places
+from podstrat.strategy.decoding import codec
 from podstrat.strategy.decoding.codec import Decoder
 from podstrat.strategy.kinds.kind import Kind
 from podstrat.strategy.outcome import Outcome
@@ -300,6 +300,8 @@ def _accepted(
 
 
 def _invalid(request: Request, judged: Judged, kind: Kind, server: Server, explain: Callable[[], tuple[Change, ...]]) -> Outcome:
+    from podstrat.strategy.decoding import source_places  # here: most requests are accepted
+
     name = judged.pod["metadata"].get("name", "")
     faults = judged.errors if request.verb == "patch" else source_places.placed(judged.errors, request.body)
     error = errors.invalid(kind, name, faults, server.ctx.version)

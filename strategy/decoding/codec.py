@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from podstrat.records import NamedTuple
 from podstrat.strategy.api.types import Field, Types
-from podstrat.strategy.decoding import careful, duplicates, fast, jsontext, plain_defaults, scheme
+from podstrat.strategy.decoding import careful, fast, jsontext, plain_defaults, scheme
 from podstrat.strategy.decoding.careful import Object, Plan
 from podstrat.strategy.decoding.walk import Decoded, DecodeError, Seen, Walk, described
 from podstrat.strategy.errors import BadRequest
@@ -110,6 +110,8 @@ class Decoder:
         if walk.error is not None:
             raise DecodeError(walk.error)
         if walk.repeated:
+            from podstrat.strategy.decoding import duplicates  # here: nearly no text repeats a key
+
             out = plan.read(Walk(self.types, kind), duplicates.folded(value, kind, self.types), None, go_type)
         return Decoded(out, list(walk.strict), walk.seen)
 

@@ -11,7 +11,7 @@ from podstrat.strategy import field
 from podstrat.strategy.context import Context
 from podstrat.strategy.field import Errors, FieldError
 from podstrat.strategy.formats import validation
-from podstrat.strategy.rules import container_security, env, mounts, ports, probes, profiles, resources, restart_policy
+from podstrat.strategy.rules import container_security, env, mounts, ports, probes, profiles, resources
 from podstrat.strategy.rules.mounts import Volumes
 
 MESSAGE_POLICIES = ("File", "FallbackToLogsOnError")
@@ -44,6 +44,8 @@ def regular(spec: dict[str, Any], at: str, ctx: Context, volumes: Volumes) -> Er
         names.add(container["name"])
         yield from _hooks(container, here, spec)
         if "restartPolicy" in container or "restartPolicyRules" in container:
+            from podstrat.strategy.rules import restart_policy  # here: few pods have it
+
             yield from restart_policy.policy(container, here, ctx)
     yield from ports.conflicts(spec["containers"], f"{at}.containers")
 
@@ -58,6 +60,8 @@ def init(spec: dict[str, Any], at: str, ctx: Context, volumes: Volumes) -> Error
         here = f"{at}.initContainers[{i}]"
         yield from common(container, here, spec, ctx, volumes)
         if "restartPolicy" in container or "restartPolicyRules" in container:
+            from podstrat.strategy.rules import restart_policy  # here: few pods have it
+
             yield from restart_policy.init_policy(container, here, ctx)
         if container["name"] in names:
             yield field.duplicate(f"{here}.name", container["name"])

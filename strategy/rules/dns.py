@@ -1,4 +1,4 @@
-"""DNS policy and configuration, hostname and subdomain, host aliases."""
+"""The configuration of DNS, hostname and subdomain, host aliases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from podstrat.strategy.context import Context, Pod
 from podstrat.strategy.field import Errors
 from podstrat.strategy.formats import validation
 
-POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 MAX_NAMESERVERS = 3  # upstream: MaxDNSNameservers, resolv.conf's own
 MAX_SEARCHES = 32  # upstream: MaxDNSSearchPaths
 MAX_SEARCH_LIST = 2048  # upstream: MaxDNSSearchListChars
@@ -17,14 +16,6 @@ MAX_HOSTNAME = 64  # Linux' HOST_NAME_MAX
 
 NEEDS_CONFIG = "must provide `dnsConfig` when `dnsPolicy` is None"
 NEEDS_NAMESERVER = "must provide at least one DNS nameserver when `dnsPolicy` is None"
-
-
-def policy(policy: str, at: str) -> Errors:
-    """Upstream: validateDNSPolicy"""
-    if not policy:
-        yield field.required(at)
-    elif policy not in POLICIES:
-        yield field.not_supported(at, policy, POLICIES)
 
 
 def config(spec: Pod, at: str, ctx: Context) -> Errors:

@@ -1,4 +1,7 @@
-"""The spec of a pod, or of a template of pods: every rule, in the server's order."""
+"""The spec of a pod, or of a template of pods: every rule, in the server's order.
+
+What few pods have is imported where it is judged: most offline checks start without it.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,10 @@ from podstrat.strategy import field
 from podstrat.strategy.context import V1_37, Context, Pod
 from podstrat.strategy.field import Errors
 from podstrat.strategy.formats import validation
-from podstrat.strategy.rules import (
-    affinity,
-    claims,
-    containers,
-    dns,
-    env,
-    meta,
-    operating_system,
-    pod_resources,
-    pod_security,
-    ports,
-    responders,
-    scheduling,
-    spread,
-    tolerations,
-    volumes,
-)
+from podstrat.strategy.rules import containers, env, meta, operating_system, pod_security, ports, tolerations, volumes
 
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
+DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 MAX_DEADLINE = 2**31 - 1  # the largest int32
 CLASSES = frozenset(
     ("priorityClassName", "runtimeClassName", "preemptionPolicy", "overhead", "os", "schedulingGroup", "workloadRef")
@@ -42,21 +30,25 @@ def spec(spec: Pod, metadata: Pod | None, at: str, ctx: Context) -> Errors:
     if "terminationGracePeriodSeconds" not in spec:
         yield field.required(f"{at}.terminationGracePeriodSeconds")
     yield from _parts(spec, metadata, at, ctx)
-    if spec.get("restartPolicy") not in RESTART_POLICIES or spec.get("dnsPolicy") not in dns.POLICIES:
+    if spec.get("restartPolicy") not in RESTART_POLICIES or spec.get("dnsPolicy") not in DNS_POLICIES:
         yield from _policies(spec, at)
     if "nodeSelector" in spec:
         yield from meta.labels(spec["nodeSelector"], ctx.name_unit, f"{at}.nodeSelector")
     if spec.get("securityContext") or spec.get("shareProcessNamespace"):
         yield from pod_security.context(spec, at, ctx)
     if spec.get("affinity"):
+        from podstrat.strategy.rules import affinity
+
         yield from affinity.each(spec["affinity"], f"{at}.affinity", ctx)
     if "dnsConfig" in spec or spec.get("dnsPolicy") == "None":
+        from podstrat.strategy.rules import dns
+
         yield from dns.config(spec, f"{at}.dnsConfig", ctx)
-    if "readinessGates" in spec:
-        yield from scheduling.readiness_gates(spec["readinessGates"], f"{at}.readinessGates", ctx)
-    if "schedulingGates" in spec:
-        yield from scheduling.gates(spec["schedulingGates"], f"{at}.schedulingGates", ctx)
+    if "readinessGates" in spec or "schedulingGates" in spec:
+        yield from _gates(spec, at, ctx)
     if "topologySpreadConstraints" in spec:
+        from podstrat.strategy.rules import spread
+
         yield from spread.each(spec["topologySpreadConstraints"], f"{at}.topologySpreadConstraints", ctx)
     if operating_system.speaks_of_windows(spec):
         yield from operating_system.host_processes(spec, at, ctx)
@@ -66,6 +58,8 @@ def spec(spec: Pod, metadata: Pod | None, at: str, ctx: Context) -> Errors:
     if "tolerations" in spec:
         yield from tolerations.each(spec["tolerations"], f"{at}.tolerations", ctx)
     if "hostAliases" in spec:
+        from podstrat.strategy.rules import dns
+
         yield from dns.host_aliases(spec["hostAliases"], f"{at}.hostAliases", ctx)
     if not CLASSES.isdisjoint(spec):
         yield from _classes(spec, at, ctx)
@@ -78,6 +72,8 @@ def _parts(spec: Pod, metadata: Pod | None, at: str, ctx: Context) -> Errors:
     if spec.get("volumes"):
         usable = yield from volumes.each(spec["volumes"], f"{at}.volumes", ctx, (metadata or {}).get("name", ""))
     if spec.get("resourceClaims"):
+        from podstrat.strategy.rules import claims
+
         yield from claims.each(spec["resourceClaims"], metadata, f"{at}.resourceClaims", ctx)
     yield from containers.regular(spec, at, ctx, usable)
     if spec.get("initContainers"):
@@ -86,24 +82,45 @@ def _parts(spec: Pod, metadata: Pod | None, at: str, ctx: Context) -> Errors:
         yield from containers.ephemeral(spec, at, ctx, usable)
     # The gate alone decides, also where a stored pod keeps the field without it.
     if "resources" in spec and "PodLevelResources" in ctx.gates:
+        from podstrat.strategy.rules import pod_resources
+
         yield from pod_resources.pod_level(spec, at, ctx)
     yield from ports.host_network(spec, at, in_template=metadata is None)
 
 
 def _policies(spec: Pod, at: str) -> Errors:
-    """Upstream: validateRestartPolicy, validateDNSPolicy"""
+    """Upstream: validateRestartPolicy"""
     policy = spec.get("restartPolicy", "")
     if not policy:
         yield field.required(f"{at}.restartPolicy")
     elif policy not in RESTART_POLICIES:
         yield field.not_supported(f"{at}.restartPolicy", policy, RESTART_POLICIES)
-    if spec.get("dnsPolicy") not in dns.POLICIES:
-        yield from dns.policy(spec.get("dnsPolicy", ""), f"{at}.dnsPolicy")
+    yield from dns_policy(spec.get("dnsPolicy", ""), f"{at}.dnsPolicy")
+
+
+def dns_policy(policy: str, at: str) -> Errors:
+    """Upstream: validateDNSPolicy"""
+    if not policy:
+        yield field.required(at)
+    elif policy not in DNS_POLICIES:
+        yield field.not_supported(at, policy, DNS_POLICIES)
+
+
+def _gates(spec: Pod, at: str, ctx: Context) -> Errors:
+    """What a pod waits for: to be ready, and to be scheduled."""
+    from podstrat.strategy.rules import scheduling
+
+    if "readinessGates" in spec:
+        yield from scheduling.readiness_gates(spec["readinessGates"], f"{at}.readinessGates", ctx)
+    if "schedulingGates" in spec:
+        yield from scheduling.gates(spec["schedulingGates"], f"{at}.schedulingGates", ctx)
 
 
 def _names(spec: Pod, at: str) -> Errors:
     """Names of the pod on the network, and of its account and node; with the deadline between them."""
     if "hostnameOverride" in spec:
+        from podstrat.strategy.rules import dns
+
         yield from dns.hostname_override(spec, f"{at}.hostnameOverride")
     for key in ("serviceAccountName", "nodeName"):
         if spec.get(key) and (faults := validation.dns_subdomain(spec[key])):
@@ -118,6 +135,8 @@ def _names(spec: Pod, at: str) -> Errors:
 
 def _classes(spec: Pod, at: str, ctx: Context) -> Errors:
     """Classes that others define, what they bring along, the operating system, and the group to be scheduled with."""
+    from podstrat.strategy.rules import scheduling
+
     if spec.get("priorityClassName") and (faults := validation.dns_subdomain(spec["priorityClassName"])):
         yield from validation.each(f"{at}.priorityClassName", spec["priorityClassName"], faults)
     if "runtimeClassName" in spec and (faults := validation.dns_subdomain(spec["runtimeClassName"])):
@@ -176,4 +195,6 @@ def declared(spec: Pod, at: str, ctx: Context) -> Errors:
     Upstream: the generated validation of Pod (since 1.37)
     """
     if spec.get("evictionResponders"):
+        from podstrat.strategy.rules import responders
+
         yield from responders.each(spec["evictionResponders"], f"{at}.evictionResponders", ctx)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from podstrat.strategy import field
-from podstrat.strategy.api import internal
 from podstrat.strategy.context import Context
 from podstrat.strategy.field import Errors
 from podstrat.strategy.formats import go, validation
@@ -51,6 +50,8 @@ def seccomp_profile(profile: dict[str, Any], at: str, ctx: Context) -> Errors:
             yield from validation.each(f"{at}.localhostProfile", local, faults)
     elif local is not None:
         text = "can only be set when seccomp type is Localhost"
+        from podstrat.strategy.api import internal  # here: for the text of an error
+
         value_text = internal.text("SeccompProfile", profile, ctx.version)
         yield field.invalid(f"{at}.localhostProfile", profile, text, show=value_text)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from podstrat.strategy.context import Context, Pod
 from podstrat.strategy.formats import go, validation
 from podstrat.strategy.rules.pod_annotations import SECCOMP_POD
-from podstrat.strategy.warn import addresses, containers, ports, scheduling, volumes
+from podstrat.strategy.warn import containers, ports, scheduling, volumes
 
 TOTAL_LIMIT, CUT_LIMIT = 4096, 256
 HOSTNAME = (
@@ -62,6 +62,8 @@ def of_spec(spec: Pod, annotations: dict[str, str], at: str, meta_at: str, ctx: 
     if "affinity" in spec:
         yield from scheduling.null_selectors(spec["affinity"], f"{at}.affinity")
     if "dnsConfig" in spec or "hostAliases" in spec:
+        from podstrat.strategy.warn import addresses
+
         yield from addresses.of_spec(spec, at, ctx)
 
 
@@ -73,6 +75,8 @@ def _annotations(annotations: dict[str, str], at: str) -> Warnings:
 
 def on_status_update(pod: Pod, ctx: Context) -> Warnings:
     """Upstream: podStatusStrategy.WarningsOnUpdate"""
+    from podstrat.strategy.warn import addresses
+
     status = pod["status"]
     for key in ("podIPs", "hostIPs"):
         for i, each in enumerate(status.get(key) or ()):

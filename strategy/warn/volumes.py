@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from podstrat.records import NamedTuple
 from podstrat.strategy.context import Context, Pod
 from podstrat.strategy.formats import go
 from podstrat.strategy.formats.slashes import Slashes
-from podstrat.strategy.rules.projected import SERVICE_ACCOUNT_TOKEN
 from podstrat.strategy.warn import containers
 
 # The volume's field, how the server spells it, and what became of the driver.
@@ -71,9 +70,8 @@ def overlapping(volumes: Sequence[Pod]) -> Iterator[str]:
             if items and len(items) > 1:
                 about = f"volume {go.quote(volume['name'])} ({_source(volume, key)})"
                 yield from _overlapping([Placed(item["path"]) for item in items], about)
-        if "projected" in volume and volume["projected"] != SERVICE_ACCOUNT_TOKEN:
-            about = f"volume {go.quote(volume['name'])} (Projected)"
-            yield from _projected(volume["projected"].get("sources") or (), about)
+        if "projected" in volume:
+            yield from _projected(volume)
 
 
 def _source(volume: Pod, key: str) -> str:
@@ -83,11 +81,17 @@ def _source(volume: Pod, key: str) -> str:
     return f"{word} {go.quote(volume[key].get(key_of_name, ''))}"
 
 
-def _projected(sources: Iterable[Pod], about: str) -> Iterator[str]:
+def _projected(volume: Pod) -> Iterator[str]:
     """A source that is empty, and paths that overlap across sources, in the order of the sources.
 
     A source without items fills in files named after its keys, which the server does not know here.
     """
+    from podstrat.strategy.rules.projected import SERVICE_ACCOUNT_TOKEN  # here: no pod that people write has a token
+
+    if volume["projected"] == SERVICE_ACCOUNT_TOKEN:
+        return
+    about = f"volume {go.quote(volume['name'])} (Projected)"
+    sources = volume["projected"].get("sources") or ()
     empty = f"{about} has no sources provided"
     yield from _overlapping([placed for source in sources for placed in (_paths(source) if source else (empty,))], about)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podstrat.strategy.formats import validation
-from podstrat.strategy.rules import dns
+from podstrat.strategy.rules import dns, pod_spec
 from tests.strategy.make import context, lines
 
 AT = "spec.dnsConfig"
@@ -14,7 +14,7 @@ AT = "spec.dnsConfig"
 @pytest.mark.parametrize(
     "given, errors",
     [
-        *(pytest.param(each, [], id=each) for each in dns.POLICIES),
+        *(pytest.param(each, [], id=each) for each in pod_spec.DNS_POLICIES),
         pytest.param("", ["spec.dnsPolicy: Required value"], id="none"),
         pytest.param(
             "default",
@@ -27,7 +27,7 @@ AT = "spec.dnsConfig"
     ],
 )
 def test_policy(given, errors):
-    assert lines(dns.policy(given, "spec.dnsPolicy")) == errors
+    assert lines(pod_spec.dns_policy(given, "spec.dnsPolicy")) == errors
 
 
 @pytest.mark.parametrize(
