@@ -6,6 +6,7 @@ import copy
 import functools
 import gc
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -179,12 +180,37 @@ def run(release: str, numbered: list[tuple[int, Step]]) -> Run:
     return made
 
 
+KEPT: list[Any] = []
+"""What there was of caches, and of objects with caches of their own, when the tests of this file began."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _apart() -> Iterator[None]:
+    """Looking for caches then looks at no object of other tests: in a long session that took a second each time."""
+    gc.collect()
+    KEPT[:] = _remembering()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+    KEPT.clear()
+
+
+def _remembering() -> list[Any]:
+    """All that remembers something in the engine."""
+    return [
+        each
+        for each in gc.get_objects()
+        if isinstance(each, schema.Node | key_order.Order)
+        or (isinstance(each, functools._lru_cache_wrapper) and (each.__module__ or "").startswith("podstrat.strategy"))
+    ]
+
+
 def _forget() -> None:
     """Empties every cache of the engine."""
-    for each in gc.get_objects():
-        if isinstance(each, functools._lru_cache_wrapper) and (each.__module__ or "").startswith("podstrat.strategy"):
+    for each in (*KEPT, *_remembering()):
+        if isinstance(each, functools._lru_cache_wrapper):
             each.cache_clear()
-        elif isinstance(each, schema.Node | key_order.Order):
+        else:
             each.layouts.clear()
 
 
