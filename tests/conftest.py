@@ -30,6 +30,14 @@ def pytest_configure(config: pytest.Config) -> None:
         descriptor, record = tempfile.mkstemp(prefix="podstrat-bare-names-")
         os.close(descriptor)
         bare_names.watch(Path(record))
+        _keep_bytecode(config)
+
+
+def _keep_bytecode(config: pytest.Config) -> None:
+    """Workers, and what they start, compile their code once, also where the environment says that nothing is kept beside it."""
+    cache = getattr(config, "cache", None)  # there is none with -p no:cacheprovider
+    if cache is not None and os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(cache.mkdir("bytecode"))
 
 
 @pytest.fixture(autouse=True)

@@ -40,7 +40,8 @@ def output(command: str, directory: Path = FILES) -> str:
     """What a command prints in a directory, standard error too."""
     here = f'podstrat() {{ {shlex.quote(sys.executable)} -m podstrat "$@"; }}'
     environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    environ |= {"PYTHONPYCACHEPREFIX": _compiled(), "PYTHONPATH": str(ROOT), "PODSTRAT_CONFIG": "", "COLUMNS": "100"}
+    environ.setdefault("PYTHONPYCACHEPREFIX", _compiled())
+    environ |= {"PYTHONPATH": str(ROOT), "PODSTRAT_CONFIG": "", "COLUMNS": "100"}
     done = subprocess.run(
         ["sh", "-c", f"{here}\n{command}"],
         cwd=directory,

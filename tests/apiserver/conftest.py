@@ -13,15 +13,6 @@ from podstrat.kubeclient.sync import Client
 from podstrat.testing.server import Server
 
 
-@pytest.fixture(scope="session", autouse=True)
-def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Servers are started often: they compile their code once, also where the environment says that nothing is to be kept."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-        environment.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("bytecode")))
-        yield
-
-
 @pytest.fixture
 def client(podstrat_server: Server) -> Iterator[Client]:
     """Plain requests to the session's server."""

@@ -53,17 +53,8 @@ def root():
     shutil.rmtree(path, ignore_errors=True)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def bytecode(tmp_path_factory):
-    """Processes are started often: they compile their code once, also where the environment says that nothing is to be kept."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-        environment.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("bytecode")))
-        yield
-
-
 @pytest.fixture(scope="session")
-def api_server(bytecode):
+def api_server():
     """An API server for the tests of the writer, which fails on request."""
     with Server("--allow-faults") as server:
         yield server
