@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlencode
 
@@ -136,20 +138,28 @@ def test_metadata_of_every_resource_can_be_followed(client: Client) -> None:
     assert followed == 64
 
 
-def test_every_resource_can_be_watched_from_the_start(client: Client) -> None:
+def test_every_resource_can_be_watched_from_the_start(server: Server) -> None:
     """One of each new group: the initial objects end with a bookmark that tells so."""
-    for path in (
+    paths = (
         "/apis/storage.k8s.io/v1/csistoragecapacities",
         "/apis/discovery.k8s.io/v1/endpointslices",
         "/apis/networking.k8s.io/v1/servicecidrs",
         "/apis/certificates.k8s.io/v1/podcertificaterequests",
-    ):
-        for accept, kind in ((JSON, None), (as_form("PartialObjectMetadata", JSON), "PartialObjectMetadata")):
-            answer = send(client, "GET", f"{path}?{urlencode(WATCH_LIST)}", accept=accept)
-            first = json.loads(answer.text.splitlines()[0])
-            assert first["type"] == "BOOKMARK", path
-            assert first["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
-            assert kind is None or first["object"]["kind"] == kind
+    )
+    forms = ((JSON, None), (as_form("PartialObjectMetadata", JSON), "PartialObjectMetadata"))
+    watches = list(itertools.product(paths, forms))
+
+    def watched(path: str, accept: str) -> Answer:
+        with Client(server.kubeconfig) as client:
+            return send(client, "GET", f"{path}?{urlencode(WATCH_LIST)}", accept=accept)
+
+    with ThreadPoolExecutor(len(watches)) as threads:  # each of them lasts a second
+        answers = threads.map(lambda watch: watched(watch[0], watch[1][0]), watches)
+    for (path, (_, kind)), answer in zip(watches, answers, strict=True):
+        first = json.loads(answer.text.splitlines()[0])
+        assert first["type"] == "BOOKMARK", path
+        assert first["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+        assert kind is None or first["object"]["kind"] == kind
 
 
 def test_a_list_that_is_asked_for_in_pages(client: Client) -> None:

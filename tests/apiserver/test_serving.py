@@ -340,8 +340,9 @@ def test_what_was_kept_is_newer_than_what_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "objects.yaml").write_text(LOADED)
     arguments = ("--load", str(tmp_path / "objects.yaml"), "--data-dir", str(tmp_path / "data"))
     settings = "/api/v1/namespaces/default/configmaps/settings"
-    with Server(*arguments) as server, Client(server.kubeconfig) as client:
-        first = client.send("PATCH", settings, {"data": {"a": "2"}}, "application/merge-patch+json")[1]
+    with Server(*arguments) as server:
+        with Client(server.kubeconfig) as client:
+            first = client.send("PATCH", settings, {"data": {"a": "2"}}, "application/merge-patch+json")[1]
         server.stop()
         server.start()
         with Client(server.kubeconfig) as again:

@@ -17,6 +17,7 @@ import pytest
 
 from podstrat import cli
 from podstrat.apiserver import serving
+from podstrat.apiserver.storage import journal
 from podstrat.testing.server import Server
 
 Refused = Callable[..., str]
@@ -128,7 +129,8 @@ def test_a_file_that_must_not_be_read(refused: Refused, tmp_path: Path) -> None:
     assert refused("--load", str(path)) == f"cannot read {path}: Permission denied"
 
 
-def test_data_that_another_server_uses(refused: Refused, tmp_path: Path) -> None:
+def test_data_that_another_server_uses(refused: Refused, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(journal, "BUSY_MILLISECONDS", 50)
     with Server("--data-dir", str(tmp_path)) as server:
         before = {path.name: path.read_bytes() for path in (tmp_path / "tls").iterdir()}
         assert refused("--data-dir", str(tmp_path)) == f"{tmp_path}/podstrat.db: in use by another process"

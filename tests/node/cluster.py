@@ -146,12 +146,14 @@ def health_of(pod, device, entry="claim:gpu", container="main"):
 
 
 @asynccontextmanager
-async def running(cluster, root, *, api=None, wait=True, **settings):
-    """A node writer with a simulated life of pods, unless told otherwise."""
+async def running(cluster, root, *, api=None, wait=True, debounce=None, **settings):
+    """A node writer with a simulated life of pods, unless told otherwise; ``debounce``: seconds before it writes an event."""
     wanted = {"simulate_lifecycle": True, "writing": Writing(pause=0.1), **settings}
     agent = Agent(Settings(cluster.node, root, root / "state", **wanted), kubeconfig.load(cluster.server.kubeconfig))
     if api is not None:
         agent.api = api(agent.api)
+    if debounce is not None:
+        agent.transitions.pause = debounce
     task = asyncio.ensure_future(agent.run())
     try:
         if wait:

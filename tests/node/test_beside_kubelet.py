@@ -16,6 +16,7 @@ RESOURCE = "example.com/gpu"
 GATE = {"readinessGates": [{"conditionType": conditions.TYPE}]}
 BESIDE = {"simulate_lifecycle": False}
 LISTEN = {**BESIDE, "listen_to": frozenset({DRIVER})}
+DEBOUNCE = 0.2
 
 
 def state(pod):
@@ -112,7 +113,7 @@ async def test_a_kubelet_that_restarts_makes_no_device_healthy(cluster, root):
         await eventually_async(lambda: kubelet.lists.get(RESOURCE))
         name = await requesting(cluster)
         await kubelet.run(name, {"main": {RESOURCE: ["gpu-6", "gpu-7"]}})
-        async with running(cluster, root, **BESIDE):
+        async with running(cluster, root, **BESIDE, debounce=DEBOUNCE):
             await cluster.until(name, lambda pod: state(pod) == "True")
             plugin.set("gpu-7", "Unhealthy")
             await cluster.until(name, lambda pod: state(pod) == "False")
@@ -253,13 +254,13 @@ async def test_an_unhealthy_device_is_not_reported_again_after_a_restart(cluster
     async with StandInKubelet(cluster, root) as kubelet, DraDriver(root, pool=cluster.node) as driver:
         name = await claiming(cluster, driver, "gpu-0")
         await kubelet.run(name)
-        async with running(cluster, root, **LISTEN):
+        async with running(cluster, root, **LISTEN, debounce=DEBOUNCE):
             await cluster.until(name, lambda pod: state(pod) == "True")
             driver.set("gpu-0", "Unhealthy", "XID 79")
             await eventually_async(lambda: cluster.events(name, "DeviceUnhealthy"))
-        async with running(cluster, root, **LISTEN) as agent:
+        async with running(cluster, root, **LISTEN, debounce=DEBOUNCE):
             await eventually_async(lambda: len(driver.audience) == 2)
-            await asyncio.sleep(agent.transitions.pause + 0.5)
+            await asyncio.sleep(DEBOUNCE + 0.5)
             (event,) = await cluster.events(name, "DeviceUnhealthy")
             assert event["count"] == 1
 

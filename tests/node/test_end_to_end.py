@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from podstrat.node.owner import simulated_node
 from podstrat.node.simulator.driver import DevicePlugin, DraDriver
 from podstrat.node.status import condition as conditions
 from podstrat.testing.server import Server
@@ -224,7 +225,8 @@ async def test_there_are_no_entries_before_everything_is_prepared(cluster, root)
 
 
 @pytest.mark.scenario(128)
-async def test_a_simulated_node_is_one_that_controllers_keep_ready(cluster, root):
+async def test_a_simulated_node_is_one_that_controllers_keep_ready(cluster, root, monkeypatch):
+    monkeypatch.setattr(simulated_node, "RENEW", 0.5)
     async with running(cluster, root, recheck=3600.0), DevicePlugin(root, RESOURCE, 4) as plugin:
 
         async def node():

@@ -107,7 +107,7 @@ async def test_the_rights_are_those_that_are_used(cluster, root):
 
     async with running(cluster, root, api=noting, wait=False, simulate_lifecycle=False, role="beside-kubelet") as agent:
         await eventually_async(lambda: agent.running)  # without its sockets the kubelet is looked for on the server
-    async with kubelet.server, running(cluster, root, api=lambda api: noted[0], **GATED) as agent:
+    async with kubelet.server, running(cluster, root, api=lambda api: noted[0], debounce=0.2, **GATED) as agent:
         await cluster.until(name, lambda pod: condition(pod, "podstrat.dev/DevicesHealthy"))
         await cluster.fault(method="PATCH", resource="pods", name=name, answer=409)
         kubelet.usable = ["gpu-8"]
