@@ -93,9 +93,13 @@ async def soak(root, changes, period, restarts):
                     if number >= changes // 4:
                         figures.append((memory(child.process.pid), descriptors(child.process.pid)))
                 await until_right(cluster, driver)
-                status = await http.ask(admin, "/status")
+
+                async def idle():
+                    status = await http.ask(admin, "/status")
+                    return status if status["backlog"] == 0 else None
+
+                status = await eventually_async(idle, what="no write is left to do")
                 assert status["writes"]["written"] - written <= changes
-                assert status["backlog"] == 0
                 third = len(figures) // 3
                 before, after = figures[:third], figures[-third:]
                 assert max(each[0] for each in after) <= max(each[0] for each in before) + 12
