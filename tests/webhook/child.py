@@ -120,7 +120,7 @@ class Replica:
     def is_ready(self) -> bool:
         try:
             return self.plain("/readyz")[0] == 200
-        except OSError:
+        except (OSError, http.client.HTTPException):  # it may end in the middle of an answer
             return False
 
     def metric(self, name: str) -> float:
