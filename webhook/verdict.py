@@ -15,9 +15,9 @@ from podstrat.webhook import patch
 from podstrat.webhook.review import Request, Response
 
 WARNING_LENGTH = 256
-"""The API server may truncate warnings that are longer."""
+"""The API server may truncate warnings that are longer: so says the reference of AdmissionResponse.warnings."""
 WARNINGS_LENGTH = 4096
-"""The limit for all warnings of one response."""
+"""The limit for all warnings of one response, by the same reference."""
 MOST_CAUSES = 256  # a Status with more helps no reader, and must fit into the answer
 # Built once: building an encoder takes longer than encoding a patch.
 _encoded = json.JSONEncoder(separators=(",", ":")).encode
