@@ -6,6 +6,7 @@ It listens on 127.0.0.1 alone, and answers only the browser that is given the ad
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import threading
 
@@ -24,7 +25,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with site(args.port) as server:
+    # Ctrl-C may come as soon as the address is printed, before anything waits for it.
+    with contextlib.suppress(KeyboardInterrupt), site(args.port) as server:
         print(f"podstrat play: {server.url}", flush=True)
         print("Ctrl-C ends it.", file=sys.stderr)
         if args.open:
