@@ -1,7 +1,7 @@
 """The podstrat command with a fault: a review of a pod called stuck-in-... never ends.
 
 stuck-in-c loops in C and holds the interpreter lock: no other thread of its process runs, and no signal handler. With
-stuck-in-python they do. A file says that it has begun.
+stuck-in-python they do. stuck-in-sleep does end, when there is a file called freed. A file called stuck says that it has begun.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import collections
 import itertools
 import os
 import sys
+import time
 from pathlib import Path
 
 from podstrat.cli import main
@@ -20,12 +21,15 @@ review = Chain.review
 
 
 def faulty(self: Chain, phase: Phase, request: Request) -> ReviewResult:
+    folder = Path(os.environ["TMPDIR"])
     if request.name.startswith("stuck-in-"):
-        Path(os.environ["TMPDIR"], "stuck").touch()
+        (folder / "stuck").touch()
     if request.name == "stuck-in-c":
         collections.deque(itertools.repeat(None), maxlen=0)
     while request.name == "stuck-in-python":
         pass
+    while request.name == "stuck-in-sleep" and not (folder / "freed").exists():
+        time.sleep(0.01)
     return review(self, phase, request)
 
 

@@ -234,30 +234,36 @@ def test_clients_may_have_to_be_known(tmp_path: Path) -> None:
 
 def test_too_many_at_a_time_are_turned_away_at_once(tmp_path: Path) -> None:
     """Late answers help nobody: whoever cannot be served soon is told so, and whoever is served is served."""
-    containers = [
-        {"name": f"c{i}", "image": "i", "env": [{"name": f"E{j}", "value": "x" * 50} for j in range(50)]} for i in range(300)
-    ]
-    heavy = json.dumps(review(make.pod(containers=containers))).encode()
-    chosen = {"concurrency": 1, "waiting": 1, "threads": 24, "patience_seconds": 30, "preflight": "on"}
+    slow = review(make.pod())
+    slow["request"]["name"] = "stuck-in-sleep"
     answers: list[tuple[int, bytes]] = []
-    with Replica(tmp_path / "replica", cert_dir=certificates(tmp_path / "tls"), **chosen) as replica:
+
+    def call(body: bytes) -> threading.Thread:
+        caller = Caller(("127.0.0.1", replica.port), lambda: trust, keep=False)
+        thread = threading.Thread(target=lambda: answers.append(caller.call("/mutate", body)))
+        thread.start()
+        return thread
+
+    limits = {"concurrency": 1, "waiting": 1, "review_seconds": int(PATIENCE)}
+    replica = Replica(tmp_path / "replica", cert_dir=certificates(tmp_path / "tls"), **limits)
+    replica.module = "tests.webhook.stuck"
+    with replica:
         until(replica.is_ready)
         trust = trusting(tmp_path / "tls" / "ca.crt")
-        callers = [Caller(("127.0.0.1", replica.port), lambda: trust) for _ in range(12)]
-        threads = [threading.Thread(target=lambda each=each: answers.append(each.call("/preflight", heavy))) for each in callers]
-        for caller in callers:
-            caller.served()  # connected: the reviews come at the same time
-        for thread in threads:
-            thread.start()
-        for thread in threads:
+        active = call(json.dumps(slow).encode())
+        until((replica.folder / "stuck").exists)
+        queued = call(BODY)
+        until(lambda: replica.metric("reviews_queued") == 1)
+        rejected = [call(BODY) for _ in range(10)]
+        for thread in rejected:
             thread.join()
-        assert len(answers) == 12
-        assert {code for code, _ in answers} == {200, 503}
-        assert all(json.loads(body)["reason"] == "ServiceUnavailable" for code, body in answers if code == 503)
-        assert callers[0].call("/mutate", BODY)[0] == 200, "and then all is well again"
-        assert replica.metric('failed_calls_total{code="503"') == len([code for code, _ in answers if code == 503])
-        for caller in callers:
-            caller.close()
+        assert [code for code, _ in answers] == [503] * 10
+        assert {json.loads(body)["reason"] for _, body in answers} == {"ServiceUnavailable"}
+        (replica.folder / "freed").touch()
+        active.join()
+        queued.join()
+        assert [code for code, _ in answers[10:]] == [200, 200], "and then all is well again"
+        assert replica.metric('failed_calls_total{code="503"') == 10
 
 
 # ---- the end ---------------------------------------------------------------------------------------
