@@ -150,6 +150,30 @@ def test_closed_output():
     assert shell("$podstrat gates >&-") == (exits.OK, "")
 
 
+@pytest.mark.parametrize("more, code", [([], exits.OK), (["--no-such-option"], exits.USAGE)])
+def test_a_short_command_ends_its_process_in_order(more, code):
+    """Its output, piped and therefore buffered, is whole; functions for the end run; nothing behind main does."""
+    script = """
+        import atexit, sys
+        from podstrat.cli import main
+        atexit.register(print, "at the end")
+        code = main()
+        print("behind main")
+        sys.exit(code)
+    """
+    command = [sys.executable, "-c", "\n".join(map(str.strip, script.splitlines())), "gates", *more]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code
+    assert done.stdout.endswith("at the end\n")
+    assert bool(done.stderr) == bool(more)
+
+
+def test_a_short_command_with_threads_ends_as_usual():
+    script = "import sys, threading; from podstrat.cli import main; code = main(); print('behind main'); sys.exit(code)"
+    done = subprocess.run([sys.executable, "-c", script, "gates"], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (exits.OK, "behind main")
+
+
 def test_it_runs_as_a_module():
     done = subprocess.run([sys.executable, "-m", "podstrat", "--version"], capture_output=True, text=True, check=False)
     assert done.returncode == exits.OK
