@@ -30,11 +30,14 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pytest
 
-from tests.conformance.recorded import Recording, kind_recordings, recordings
+from tests.conformance.recorded import Recording, crd_recordings, kind_recordings, recordings
+
+if TYPE_CHECKING:
+    from tests.conformance.replay import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "podstrat.strategy"
@@ -135,7 +138,7 @@ class Switched(ast.NodeTransformer):
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.AST:
         self.generic_visit(node)
         if self._makes[-1]:
-            leaf = ast.unparse(node.value).startswith("formats.each(")
+            leaf = ast.unparse(node.value).startswith("validation.each(")
             node.value = self._wrapped(node.value, node, "error" if leaf else "call")
         return node
 
@@ -242,18 +245,19 @@ class Cases:
 
     def __init__(self, switches: Switches) -> None:
         self.switches = switches
-        self.recordings = {recording.name: recording for recording in (*recordings(), *kind_recordings())}
+        self.custom = {recording.name: recording for recording in crd_recordings()}
+        self.recordings = {recording.name: recording for recording in (*recordings(), *kind_recordings())} | self.custom
         self.reaching: dict[int, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
         self.kinds: dict[int, set[str]] = defaultdict(set)
 
     def record(self) -> Counter[bool]:
         """Runs everything once; how many cases agree, and how many do not."""
-        from tests.conformance import replay, workloads
+        from tests.conformance import workloads
 
         agree: Counter[bool] = Counter()
         for name, recording in self.recordings.items():
             cases = {case["id"]: case for case in recording.cases()}
-            for verdict in replay.verdicts(recording):
+            for verdict in self._verdicts(recording):
                 for number in self._come_by(verdict.whole):
                     self.reaching[number][name].append(cases[verdict.id])
                 agree[verdict.whole] += 1
@@ -262,6 +266,11 @@ class Cases:
                 self.kinds[number].add(judged.kind)
             agree[judged.whole] += 1
         return agree
+
+    def _verdicts(self, recording: Recording) -> Iterator[Verdict]:
+        from tests.conformance import crds, replay
+
+        return (crds if recording.name in self.custom else replay).verdicts(recording)
 
     def _come_by(self, agrees: bool) -> set[int]:
         reached, self.switches.reached = self.switches.reached, set()
@@ -276,12 +285,12 @@ class Cases:
                 return True
 
     def _agree(self, site: Site) -> bool:
-        from tests.conformance import replay, workloads
+        from tests.conformance import workloads
 
         for name, cases in self.reaching.get(site.number, {}).items():
             recording = self.recordings[name]
             chosen = Chosen(name, recording.version, recording.gates, recording.objects, recording.namespace, chosen=cases)
-            if not all(verdict.whole for verdict in replay.verdicts(chosen)):
+            if not all(verdict.whole for verdict in self._verdicts(chosen)):
                 return False
         return all(verdict.whole for kind in self.kinds.get(site.number, ()) for verdict in workloads.verdicts(kind))
 

@@ -174,15 +174,16 @@ def _exit_codes(codes: Pod, at: str, names: set[str]) -> Errors:
 
 
 def _pod_conditions(conditions: Sequence[Pod], at: str, ctx: Context) -> Errors:
-    """Upstream: validatePodFailurePolicyRuleOnPodConditions"""
+    """The status of a pattern is known. Upstream also asks for one, but a pattern without has been given True by then.
+
+    Upstream: validatePodFailurePolicyRuleOnPodConditions
+    """
     if len(conditions) > CONDITIONS_LIMIT:
         yield field.too_many(at, len(conditions), CONDITIONS_LIMIT)
     for i, condition in enumerate(conditions):
         kind, status = condition.get("type", ""), condition.get("status", "")
         yield from validation.each(f"{at}[{i}].type", kind, validation.label_key(kind, ctx.name_unit))
-        if not status:
-            yield field.required(f"{at}[{i}].status", f"valid values: {_listed(STATUSES)}")
-        elif status not in STATUSES:
+        if status not in STATUSES:
             yield field.not_supported(f"{at}[{i}].status", status, STATUSES)
 
 

@@ -19,7 +19,7 @@ def rule(numbers) -> Errors:
             yield field.invalid("negative", number)
     seen = yield from inner(numbers)
     if seen:
-        yield from formats.each("seen", seen, ())
+        yield from validation.each("seen", seen, ())
 
 def inner(numbers) -> Finds[list[int]]:
     if 7 in numbers:
@@ -40,13 +40,13 @@ class Field:
     invalid = staticmethod(lambda path, value: f"{path} {value}")
 
 
-class Formats:
+class Validation:
     each = staticmethod(lambda path, value, messages: [f"{path} {value}"])
 
 
 def compiled(source: str = RULE, path: str = PATH) -> tuple[mutate.Program, dict[str, Any]]:
     program = mutate.Program()
-    space = {**program.names(), "field": Field, "formats": Formats}
+    space = {**program.names(), "field": Field, "validation": Validation}
     with pytest.MonkeyPatch.context() as patch:
         # What is compiled here is no part of the engine, also not for those who measure how much of it is tested.
         patch.setattr(mutate, "ROOT", Path("elsewhere"))
@@ -60,7 +60,7 @@ def test_sites_in_their_order() -> None:
     assert [f"{site.line} {site.kind} {site.text}" for site in program.sites] == [
         '6 error yield field.invalid("negative", number)',
         "7 call seen = yield from inner(numbers)",
-        '9 error yield from formats.each("seen", seen, ())',
+        '9 error yield from validation.each("seen", seen, ())',
         '13 error yield "seven"',
         '19 warning warnings.append("some")',
         '20 warning warnings += [f"{number} is large" for number in numbers if number > 9]',
@@ -96,7 +96,7 @@ def test_with_every_switch_on_nothing_changes() -> None:
     [
         pytest.param(0, ["seven", "seen [10]"], ["first", "some", "10 is large"], id="an-error"),
         pytest.param(1, ["negative -1", "seen [10]"], ["first", "some", "10 is large"], id="a-call-still-returns"),
-        pytest.param(2, ["negative -1", "seven"], ["first", "some", "10 is large"], id="formats-each"),
+        pytest.param(2, ["negative -1", "seven"], ["first", "some", "10 is large"], id="validation-each"),
         pytest.param(3, ["negative -1", "seen [10]"], ["first", "some", "10 is large"], id="an-error-within"),
         pytest.param(4, ["negative -1", "seven", "seen [10]"], ["first", "10 is large"], id="an-appended-warning"),
         pytest.param(5, ["negative -1", "seven", "seen [10]"], ["first", "some"], id="added-warnings"),
