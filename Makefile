@@ -7,12 +7,13 @@ READY := $(VENV)/.ready
 # What runs the system needs less than what tests it: its own lock and stamp, unless the whole environment is there.
 RUN := $(if $(wildcard $(VENV)/.ready),$(VENV)/.ready,$(VENV)/.run)
 PLOTS := $(VENV)/.plots
+VALIDATORS := $(VENV)/.validators
 # Two processes at a time; the tests of one file share what they start, so they stay together.
 TWO := --numprocesses=2 --dist=loadfile
 COMPILED := build/compiled
 
 .DEFAULT_GOAL := help
-.PHONY: help up play browser images keystrokes test test-all test-compiled compiled fuzz floors lint format bench compare mutate soak drill-node drill-audit transcripts findings rules protos lock lock-plots wheel dist sbom clean
+.PHONY: help up play browser images keystrokes test test-all test-compiled compiled fuzz floors lint format bench compare mutate soak drill-node drill-audit transcripts findings rules protos lock wheel dist sbom clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,7 +60,7 @@ format: $(READY) ## Format the code and mend what the linter can mend
 bench: $(READY) $(PLOTS) ## Measure everything as ratios within one run: table, docs/performance.md; ONLY=engine, STRICT=1
 	$(BIN)/python -m bench $(if $(ONLY),--only $(ONLY)) $(if $(STRICT),--strict)
 
-compare: $(READY) ## Compare offline checks with the recorded answers of a real server
+compare: $(READY) $(VALIDATORS) ## Compare offline checks with the recorded answers of a real server; minutes, for the others are slow
 	$(BIN)/python -m tools.compare_validators
 
 soak: $(READY) ## Every door under load for up to an hour: memory stays flat, nothing is lost; SHARE=0.1 for a tenth
@@ -96,15 +97,12 @@ protos: $(READY) ## Make node/drivers/generated from node/drivers/protos
 	$(BIN)/python -m grpc_tools.protoc -Ipodstrat/node/drivers/generated=node/drivers/protos --python_out=src --pyi_out=src \
 		$(patsubst node/drivers/protos/%,podstrat/node/drivers/generated/%,$(wildcard node/drivers/protos/*.proto))
 
-lock: $(READY) ## Bring requirements.lock and requirements-run.lock up to pyproject.toml; UPGRADE=1 takes newer versions too
-	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-header $(if $(UPGRADE),--upgrade) --quiet --output-file requirements.lock
-	$(BIN)/uv pip compile pyproject.toml --extra serve --extra node --group run --constraints requirements.lock --universal \
-		--python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements-run.lock
-
-lock-plots: $(READY) ## The same for bench/plots.lock, what `make bench` draws with
-	$(BIN)/uv pip compile --group plots --constraints requirements.lock --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-header --no-annotate $(if $(UPGRADE),--upgrade) --quiet --output-file bench/plots.lock
+COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet
+lock: $(READY) ## Bring every lock up to pyproject.toml; UPGRADE=1 takes newer versions too
+	$(COMPILE) pyproject.toml --all-extras --group dev $(if $(UPGRADE),--upgrade) --output-file requirements.lock
+	$(COMPILE) pyproject.toml --extra serve --extra node --group run --constraints requirements.lock --output-file requirements-run.lock
+	$(COMPILE) --group plots --constraints requirements.lock --no-annotate $(if $(UPGRADE),--upgrade) --output-file bench/plots.lock
+	$(COMPILE) --group validators --constraints requirements.lock --no-annotate $(if $(UPGRADE),--upgrade) --output-file tools/validators.lock
 
 wheel: $(READY) ## Build the wheel into dist/
 	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist .
@@ -140,7 +138,9 @@ $(READY): requirements.lock pyproject.toml
 $(VENV)/.run: requirements-run.lock pyproject.toml
 	$(ENVIRONMENT)
 
-# What only `make bench` needs: no test and no door pays for it.
-$(PLOTS): bench/plots.lock | $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement bench/plots.lock
+# What only `make bench` and `make compare` need: no test and no door pays for it.
+$(PLOTS): bench/plots.lock
+$(VALIDATORS): tools/validators.lock
+$(PLOTS) $(VALIDATORS): | $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement $<
 	@touch $@
