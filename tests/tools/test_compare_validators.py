@@ -42,7 +42,7 @@ def test_we_catch_every_refused_pod_and_no_other(capsys: pytest.CaptureFixture[s
     assert compare_validators.main() == 0
     out = capsys.readouterr().out
     assert "(100.0 %) | 0 of " in out
-    assert "kubernetes-validate is not installed: pip install kubernetes-validate" in out
+    assert "kubernetes-validate is not installed: make compare" in out
 
 
 @pytest.mark.parametrize(
