@@ -13,6 +13,7 @@ from podstrat.strategy.crds.compiled import Node
 from podstrat.strategy.crds.correlation import MISSING, Items, member_of, same
 from podstrat.strategy.crds.default_rules import CelRules
 from podstrat.strategy.field import Errors, FieldError
+from podstrat.strategy.formats import go
 
 if TYPE_CHECKING:
     from podstrat.cel import Budget
@@ -27,6 +28,8 @@ BUDGET: Final = 10_000_000
 
 Upstream: RuntimeCELCostBudget
 """
+_OUT_OF_BUDGET: Final = "due to running out of cost budget, no further validation rules will be run"
+_TOO_LONG: Final = "no further validation rules will be run due to call cost exceeds limit for"
 
 
 # ---- definitions -----------------------------------------------------------------------------------
@@ -130,7 +133,7 @@ class _Walk:
         yield from self._spot(_Spot(node, value, old, converted, seen_old, at), Budget(BUDGET))
 
     def _spot(self, spot: _Spot, budget: Budget) -> Errors:
-        if spot.value is None:
+        if spot.value is None or budget.left < 0:
             return
         if spot.node.rules:
             yield from self._rules(spot, budget)
@@ -151,9 +154,15 @@ class _Walk:
             if transition and not optional and not has_old:
                 continue
             yield from self._rule(rule, spot, has_old, optional, budget)
+            if budget.left < 0:
+                return
 
     def _rule(self, rule: Rule, spot: _Spot, has_old: bool, optional: bool, budget: Budget) -> Errors:
-        from podstrat.cel import CelError, Optional, OutOfBudget
+        """What a rule finds. One that takes too long is the last: nothing is left of the budget then.
+
+        Upstream: Validator.validateExpressions
+        """
+        from podstrat.cel import PER_CALL_LIMIT, CelError, Optional, OutOfBudget
 
         variables: dict[str, Any] = {"self": spot.seen}
         if optional:
@@ -161,21 +170,37 @@ class _Walk:
         elif has_old:
             variables["oldSelf"] = spot.seen_old
         assert rule.program is not None
+        left = budget.left
         try:
             holds = rule.program.evaluate(variables, budget)
-        except OutOfBudget:
-            text = f"call cost exceeds limit for rule: {rule.source['rule'].strip()}"
-            yield field.invalid(spot.at or "<nil>", spot.node.type, text)
-            return
         except CelError as error:
-            text = rule.source.get("message", "").strip() or rule.source["rule"].strip()
-            yield field.invalid(spot.at or "<nil>", spot.node.type, f"{error} evaluating rule: {text}")
+            name = rule.source.get("message", "").strip() or rule.source["rule"].strip()
+            if isinstance(error, OutOfBudget):
+                budget.left = -1
+                text = f"'{error}': {_TOO_LONG} rule: {name}" if left >= PER_CALL_LIMIT else f"validation failed {_OUT_OF_BUDGET}"
+            elif str(error) == "no such overload":
+                text = (
+                    f"'{error}': call arguments did not match a supported operator, function or macro signature for rule: {name}"
+                )
+            else:
+                text = f"{error} evaluating rule: {name}"
+            yield field.invalid(spot.at or "<nil>", spot.node.type, text)
             return
         if holds is not True:
             yield self._broken(rule, spot, variables, budget)
 
     def _broken(self, rule: Rule, spot: _Spot, variables: dict[str, Any], budget: Budget) -> FieldError:
-        at, message = _path(rule.source, spot) or "<nil>", _message(rule, variables, budget)
+        from podstrat.cel import PER_CALL_LIMIT, OutOfBudget
+
+        at, left = _path(rule.source, spot) or "<nil>", budget.left
+        try:
+            message = _message(rule, variables, budget)
+        except OutOfBudget:
+            budget.left = -1
+            text = f"{_TOO_LONG} messageExpression: {go.quote(rule.source['messageExpression'])}"
+            if left < PER_CALL_LIMIT:
+                text = f"messageExpression evaluation failed {_OUT_OF_BUDGET}"
+            return field.invalid(at, spot.node.type, text)
         reason = rule.source.get("reason")
         if reason == "FieldValueForbidden":
             return field.forbidden(at, message)
@@ -226,11 +251,13 @@ def _path(source: Object, spot: _Spot) -> str:
 
 def _message(rule: Rule, variables: dict[str, Any], budget: Budget) -> str:
     """What the rule says about itself, or its text."""
-    from podstrat.cel import CelError
+    from podstrat.cel import CelError, OutOfBudget
 
     if rule.message is not None:
         try:
             text = rule.message.evaluate(variables, budget)
+        except OutOfBudget:
+            raise
         except CelError:
             text = ""
         text = text.strip() if isinstance(text, str) else ""

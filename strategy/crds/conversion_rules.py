@@ -5,10 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from podstrat.strategy import field
-from podstrat.strategy.crds import names
+from podstrat.strategy.crds import go_url, names
 from podstrat.strategy.field import Errors
 from podstrat.strategy.formats import validation
 
@@ -65,17 +64,16 @@ def _is_pem(text: str) -> bool:
 def _url(url: str, at: str) -> Errors:
     """Upstream: webhook.ValidateWebhookURL"""
     try:
-        parts = urlsplit(url)
-    except ValueError as error:
+        parts = go_url.parse(url)
+    except go_url.BadUrl as error:
         yield field.required(at, f"url must be a valid URL: {error}{_DESIRED}")
         return
     if parts.scheme != "https":
         yield field.invalid(at, parts.scheme, f"'https' is the only allowed URL scheme{_DESIRED}")
-    host = parts.netloc.rpartition("@")[2]
-    if not host:
-        yield field.invalid(at, host, f"host must be specified{_DESIRED}")
-    if "@" in parts.netloc:
-        yield field.invalid(at, parts.netloc.rpartition("@")[0], "user information is not permitted in the URL")
+    if not parts.host:
+        yield field.invalid(at, parts.host, f"host must be specified{_DESIRED}")
+    if parts.user is not None:
+        yield field.invalid(at, parts.user, "user information is not permitted in the URL")
     if parts.fragment:
         yield field.invalid(at, parts.fragment, "fragments are not permitted in the URL")
     if parts.query:
@@ -92,11 +90,11 @@ def _service(service: Object, at: str) -> Errors:
     if port is not None and not 1 <= port <= 65535:
         yield field.invalid(f"{at}.port", port, f"port is not valid: {validation.BETWEEN_PORTS}")
     path = service.get("path")
-    if path is None:
+    if path in (None, "", "/"):
         return
     if not path.startswith("/"):
         yield field.invalid(f"{at}.path", path, "must start with a '/'")
-    steps = path[1:].split("/") if path not in ("", "/") else []
+    steps = path[1:].split("/")
     for i, step in enumerate(steps):
         if step:
             for fault in validation.dns_subdomain(step):
@@ -113,7 +111,8 @@ def _review_versions(versions: list[str], at: str) -> Errors:
     for i, version in enumerate(versions):
         if version in seen:
             yield field.invalid(f"{at}[{i}]", version, "duplicate version")
+            continue
         seen.add(version)
-        yield from names.label(version, f"{at}[{i}]")
+        yield from validation.each(f"{at}[{i}]", version, names.faults(version))
     if not seen.intersection(REVIEW_VERSIONS):
         yield field.invalid(at, versions, f"must include at least one of {', '.join(REVIEW_VERSIONS)}")

@@ -22,6 +22,7 @@ def rules(root: Node, at: str, version: Version, cel: CelRules) -> Errors:
 
 
 def _rules(node: Node, at: str, version: Version, cel: CelRules, in_meta: bool) -> Errors:
+    """The server does not look at the defaults of a map's values."""
     if node.has_default and not in_meta:
         yield from _default(node, f"{at}.default", version, cel)
     if node.items is not None:
@@ -29,8 +30,6 @@ def _rules(node: Node, at: str, version: Version, cel: CelRules, in_meta: bool) 
     for name, inner in node.properties.items():
         inside = in_meta or (node.embedded and name == "metadata")
         yield from _rules(inner, f"{at}.properties[{name}]", version, cel, inside)
-    if node.additional is not None:
-        yield from _rules(node.additional, f"{at}.additionalProperties", version, cel, in_meta)
 
 
 def _default(node: Node, at: str, version: Version, cel: CelRules) -> Errors:
@@ -38,8 +37,8 @@ def _default(node: Node, at: str, version: Version, cel: CelRules) -> Errors:
     unknown: list[str] = []
     if not same(pruning.pruned(default, node, unknown), default):
         yield field.invalid(at, default, "must not have unknown fields")
-        return
-    faults = [*embedded.rules(default, node, at, version), *value_rules.errors(default, node, version, at, is_default=True)]
+    faults = list(embedded.rules(default, node, at, version))
+    faults = faults or list(value_rules.errors(default, node, version, at, is_default=True))
     yield from faults
     if not faults and node.rules_below:
         yield from cel(node, default, at)

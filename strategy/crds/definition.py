@@ -215,7 +215,7 @@ def _version(version: Object, form: Form, old: Form | None, at: str, ctx: Contex
     yield from version_rules.deprecation(version, at)
     own = (form.own(version, "schema") or {}).get("openAPIV3Schema")
     if own is not None:
-        has_status = "status" in (form.own(version, "subresources") or {})
+        has_status = "status" in (version.get("subresources") or {})
         before = None if old is None else _unchanged_schema(old, own)
         yield from schema(own, f"{at}.schema.openAPIV3Schema", has_status, ctx, before)
     yield from version_rules.subresources(form.own(version, "subresources"), f"{at}.subresources")
@@ -259,13 +259,7 @@ def schema(value: Object, at: str, has_status: bool, ctx: Context, unchanged: Ob
 
 def _schema(value: Object, at: str, has_status: bool, ctx: Context, unchanged: Object | None) -> Errors:
     if has_status:
-        kind = value.get("type", "")
-        if kind != "object":
-            text = f'only "object" is allowed as the type at the root of the schema {_WITH_STATUS}'
-            yield field.invalid(f"{at}.type", kind, text)
-        if value.keys() - set(_ROOT_KEYS):
-            text = f"only {_ROOT_NAMES} fields are allowed at the root of the schema {_WITH_STATUS}"
-            yield field.invalid(at, value, text, show=internal_text.schema(value))
+        yield from _root_with_status(value, at)
     if value.get("nullable"):
         yield field.forbidden(f"{at}.nullable", "nullable cannot be true at the root")
     node: Node | None = None
@@ -280,6 +274,20 @@ def _schema(value: Object, at: str, has_status: bool, ctx: Context, unchanged: O
     yield from schema_rules.rules(value, schema_rules.Place(at, root=True), sound)
     if node is not None:
         yield from cel_rules.of_schema(node, at, sound, ctx, unchanged is not None)
+
+
+def _root_with_status(value: Object, at: str) -> Errors:
+    """What may stand at the root if the status has an endpoint of its own: the first field that may not is told.
+
+    The server goes through the fields of its struct; three that may not be there come before the type.
+    """
+    kind = value.get("type") or "object"
+    if kind != "object" and value.keys().isdisjoint(("id", "$schema", "$ref")):
+        text = f'only "object" is allowed as the type at the root of the schema {_WITH_STATUS}'
+        yield field.invalid(f"{at}.type", kind, text)
+    elif value.keys() - set(_ROOT_KEYS):
+        text = f"only {_ROOT_NAMES} fields are allowed at the root of the schema {_WITH_STATUS}"
+        yield field.invalid(at, value, text, show=internal_text.schema(value))
 
 
 # ---- warnings --------------------------------------------------------------------------------------

@@ -77,6 +77,10 @@ def schema(value: Object) -> str:
     return go.to_json(_schema(value))
 
 
+def items(value: list[Object]) -> str:
+    return go.to_json(_printed(value, None, "or list"))
+
+
 def rule(value: Object) -> str:
     return go.to_json(_rule(value))
 

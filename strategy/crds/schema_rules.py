@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from podstrat.records import NamedTuple
 from podstrat.strategy import field
-from podstrat.strategy.crds import field_path
+from podstrat.strategy.crds import field_path, internal_text
 from podstrat.strategy.field import Errors, FieldError
 
 Object = dict[str, Any]
@@ -17,6 +17,7 @@ _ATOMIC_ITEM: Final = "must be atomic as item of a list with x-kubernetes-list-t
 _IS_KEY: Final = "this property is in x-kubernetes-list-map-keys, so it"
 _LIST_TYPE, _MAP_TYPE, _KEYS = "x-kubernetes-list-type", "x-kubernetes-map-type", "x-kubernetes-list-map-keys"
 _PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+_META: Final = ("metadata", "apiVersion", "kind")
 
 
 class Place(NamedTuple):
@@ -85,14 +86,17 @@ def _children(schema: Object, place: Place, sound: set[str]) -> Errors:
     at = place.at
     inside = place._replace(root=False)
     if isinstance(additional := schema.get("additionalProperties"), dict):
-        yield from rules(additional, inside._replace(at=f"{at}.additionalProperties"), sound)
+        below = inside._replace(at=f"{at}.additionalProperties")
+        if place.in_meta:
+            below = below._replace(no_defaults="must not be set inside additionalProperties applying to object metadata")
+        yield from rules(additional, below, sound)
     is_resource = place.root or schema.get("x-kubernetes-embedded-resource")
     for name, inner in schema.get("properties", {}).items():
         below = inside._replace(at=f"{at}.properties[{name}]")
-        if is_resource and name == "metadata":
+        if is_resource and name in _META:
             below = below._replace(in_meta=True)
-        if place.root and name in ("metadata", "apiVersion", "kind"):
-            below = below._replace(no_defaults=f"must not be set in top-level {name}")
+            if place.root:
+                below = below._replace(no_defaults=f"must not be set in top-level {name}")
         yield from rules(inner, below, sound)
     if "not" in schema:
         yield from rules(schema["not"], inside._replace(at=f"{at}.not"), sound)
@@ -106,6 +110,9 @@ def _children(schema: Object, place: Place, sound: set[str]) -> Errors:
         yield from rules(items, inside._replace(at=f"{at}.items"), sound)
     for i, inner in enumerate(items if isinstance(items, list) else ()):
         yield from rules(inner, inside._replace(at=f"{at}.items[{i}]"), sound)
+    for name, inner in schema.get("dependencies", {}).items():
+        if isinstance(inner, dict):
+            yield from rules(inner, inside._replace(at=f"{at}.dependencies[{name}]"), sound)
 
 
 # ---- list and map types ----------------------------------------------------------------------------
@@ -122,11 +129,10 @@ def _types(schema: Object, at: str) -> Errors:
             yield field.not_supported(f"{at}.{_MAP_TYPE}", map_type, ("atomic", "granular"))
     list_type = schema.get(_LIST_TYPE)
     items = schema.get("items")
-    items = items if isinstance(items, dict) else None
     if list_type is not None:
         if kind != "array":
             yield _wrong(f"{at}.type", kind, "must be array if x-kubernetes-list-type is specified")
-        elif list_type == "set" and items is not None:
+        elif list_type == "set" and isinstance(items, dict):
             yield from _set_items(items, f"{at}.items")
         if list_type not in ("atomic", "set", "map"):
             yield field.not_supported(f"{at}.{_LIST_TYPE}", list_type, ("atomic", "set", "map"))
@@ -135,8 +141,8 @@ def _types(schema: Object, at: str) -> Errors:
         yield _wrong(f"{at}.{_LIST_TYPE}", list_type or "", "must be map if x-kubernetes-list-map-keys is non-empty")
     if list_type == "map":
         yield from _map_list(keys, items, at)
-    if list_type == "set" and items is not None and items.get("nullable"):
-        yield field.forbidden(f"{at}.items.nullable", "cannot be nullable when x-kubernetes-list-type is set")
+    if list_type in ("set", "map") and isinstance(items, dict):
+        yield from _items_of_sets_and_maps(list_type, keys, items, f"{at}.items")
 
 
 def _wrong(at: str, value: str, text: str) -> FieldError:
@@ -148,43 +154,49 @@ def _set_items(items: Object, at: str) -> Errors:
     if kind == "array" and items.get(_LIST_TYPE) not in (None, "atomic"):
         yield field.invalid(f"{at}.{_LIST_TYPE}", items[_LIST_TYPE], _ATOMIC_ITEM)
     elif kind == "object" and items.get(_MAP_TYPE) != "atomic":
-        yield field.invalid(f"{at}.{_MAP_TYPE}", items.get(_MAP_TYPE), _ATOMIC_ITEM)
+        yield field.invalid(f"{at}.{_MAP_TYPE}", items.get(_LIST_TYPE), _ATOMIC_ITEM)  # the list type: a slip of the server
 
 
-def _map_list(keys: list[str], items: Object | None, at: str) -> Errors:
+def _map_list(keys: list[str], items: Object | list[Object] | None, at: str) -> Errors:
     if not keys:
         yield field.required(f"{at}.{_KEYS}", "must not be empty if x-kubernetes-list-type is map")
     if items is None:
         yield field.required(f"{at}.items", "must have a schema if x-kubernetes-list-type is map")
-        return
-    if items.get("type") != "object":
+    elif isinstance(items, list):
+        text = "must only have a single schema if x-kubernetes-list-type is map"
+        yield field.invalid(f"{at}.items", items, text, show=internal_text.items(items))
+    elif items.get("type") != "object":
         yield field.invalid(
             f"{at}.items.type", items.get("type", ""), "must be object if parent array's x-kubernetes-list-type is map"
         )
-        return
-    properties: Object = items.get("properties", {})
+    else:
+        yield from _map_keys(keys, items.get("properties", {}), at)
+
+
+def _map_keys(keys: list[str], properties: Object, at: str) -> Errors:
+    seen: set[str] = set()
     for key in keys:
         inner = properties.get(key)
         if inner is None:
             yield field.invalid(f"{at}.{_KEYS}", list(keys), "entries must all be names of item properties")
         elif inner.get("type") in ("array", "object"):
             text = "must be a scalar type if parent array's x-kubernetes-list-type is map"
-            yield field.invalid(f"{at}.items.properties[{key}].type", items.get("type", ""), text)
-    if len(set(keys)) < len(keys):
-        yield field.invalid(f"{at}.{_KEYS}", list(keys), "must not contain duplicate entries")
-    yield from _map_keys(keys, items, properties, at)
+            yield field.invalid(f"{at}.items.properties[{key}].type", "object", text)  # the type of the item, not of the key
+        if key in seen:
+            yield field.invalid(f"{at}.{_KEYS}", list(keys), "must not contain duplicate entries")
+        seen.add(key)
 
 
-def _map_keys(keys: list[str], items: Object, properties: Object, at: str) -> Errors:
-    """Upstream: validateMapListKeysMapSchema"""
+def _items_of_sets_and_maps(list_type: str, keys: list[str], items: Object, at: str) -> Errors:
+    """Upstream: validateMapListKeysMapSet"""
     if items.get("nullable"):
-        yield field.forbidden(f"{at}.items.nullable", "cannot be nullable when x-kubernetes-list-type is map")
-    required = items.get("required", ())
-    for key in keys:
+        yield field.forbidden(f"{at}.nullable", f"cannot be nullable when x-kubernetes-list-type is {list_type}")
+    required, properties = items.get("required", ()), items.get("properties", {})
+    for key in keys if list_type == "map" else ():
         inner = properties.get(key)
         if inner is None:
             continue
-        path = f"{at}.items.properties[{key}]"
+        path = f"{at}.properties[{key}]"
         if key not in required and inner.get("default") is None:
             yield field.required(f"{path}.default", f"{_IS_KEY} must have a default or be a required property")
         if inner.get("nullable"):

@@ -28,7 +28,8 @@ def deprecation(version: Object, at: str) -> Errors:
     path = f"{at}.deprecationWarning"
     if not version.get("deprecated"):
         yield field.invalid(path, text, "can only be set for deprecated versions")
-    if len(text) > LONGEST_WARNING:
+        return
+    if len(text.encode()) > LONGEST_WARNING:
         yield field.invalid(path, text, f"must be <= {LONGEST_WARNING} characters long")
     if not text:
         yield field.invalid(path, text, "must not be an empty string")

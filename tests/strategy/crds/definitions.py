@@ -14,6 +14,10 @@ TEXT: Object = {"type": "string"}
 NUMBER: Object = {"type": "integer"}
 INT_OR_STRING: Object = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
 TEXTS: Object = {"type": "object", "additionalProperties": TEXT}
+DNS_1035 = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end "
+    "with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+)
 
 
 def obj(required: tuple[str, ...] = (), /, **properties: Object) -> Object:

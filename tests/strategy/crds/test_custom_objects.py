@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from podstrat.strategy.crds import cel_values, printer_columns, string_formats
+from podstrat.strategy.crds import cel_rules, cel_values, printer_columns, string_formats
 from podstrat.strategy.crds.resource import CustomResource
 from podstrat.strategy.crds.versions import by_priority
 from podstrat.strategy.request import Answer, Request, Store
-from tests.strategy.crds.definitions import NUMBER, TEXT, causes, definition, obj, post, resource
+from tests.strategy.crds.definitions import INT_OR_STRING, NUMBER, TEXT, causes, definition, listed, obj, post, resource
 
+X = "x-kubernetes-"
 SCALED = definition(
     "Thing",
     obj(size=obj(count=NUMBER), name=TEXT),
@@ -101,6 +102,82 @@ def test_a_status_of_the_wrong_type_is_told_twice() -> None:
         ".status.count: Invalid value: 0: .status.count accessor error: x is of the type string, expected int64",
         '.status.selector: Invalid value: "": .status.selector accessor error: 1 is of the type int64, expected string',
     ]
+
+
+def test_replicas_have_32_bits() -> None:
+    found = causes(post(resource(SCALED), {"size": {"count": 1 << 31}}))
+    assert found == [".spec.size.count: Invalid value: 2147483648: should be less than or equal to 2147483647"]
+
+
+def test_the_metadata_of_embedded_resources_is_judged() -> None:
+    schema = {"type": "object", f"{X}embedded-resource": True, f"{X}preserve-unknown-fields": True}
+    metadata = {"annotations": {"a b": "c"}, "finalizers": ["d e"]}
+    found = causes(
+        post(resource(definition("Thing", obj(e=schema))), {"e": {"apiVersion": "v1", "kind": "A", "metadata": metadata}})
+    )
+    text = (
+        "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+        "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+        "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+    )
+    assert found == [
+        f'spec.e.metadata.annotations: Invalid value: "a b": {text}',
+        f'spec.e.metadata.finalizers: Invalid value: "d e": {text}',
+    ]
+
+
+def test_a_set_in_a_list_is_a_set() -> None:
+    custom = resource(definition("Thing", obj(l=listed(obj(s=listed(TEXT, **{f"{X}list-type": "set"}))))))
+    assert causes(post(custom, {"l": [{"s": ["a", "b"]}, {"s": ["a", "a"]}]})) == ['spec.l[1].s[1]: Duplicate value: "a"']
+
+
+PAIRS = "self.all(a, self.all(b, a + b >= 0))"
+LAST = "no further validation rules will be run"
+
+
+@pytest.mark.parametrize(
+    "rule, budget, want",
+    [
+        pytest.param(
+            {"rule": PAIRS},
+            cel_rules.BUDGET,
+            f"'operation cancelled: actual cost limit exceeded': {LAST} due to call cost exceeds limit for rule: {PAIRS}",
+            id="rule",
+        ),
+        pytest.param(
+            {"rule": PAIRS, "message": "too large"},
+            cel_rules.BUDGET,
+            f"'operation cancelled: actual cost limit exceeded': {LAST} due to call cost exceeds limit for rule: too large",
+            id="rule-with-message",
+        ),
+        pytest.param({"rule": PAIRS}, 1000, f"validation failed due to running out of cost budget, {LAST}", id="rule-of-many"),
+        pytest.param(
+            {"rule": "false", "messageExpression": f"{PAIRS} ? 'a' : 'b'"},
+            cel_rules.BUDGET,
+            f"{LAST} due to call cost exceeds limit for messageExpression: \"{PAIRS} ? 'a' : 'b'\"",
+            id="message",
+        ),
+        pytest.param(
+            {"rule": "false", "messageExpression": f"{PAIRS} ? 'a' : 'b'"},
+            1000,
+            f"messageExpression evaluation failed due to running out of cost budget, {LAST}",
+            id="message-of-many",
+        ),
+    ],
+)
+def test_a_rule_that_takes_too_long_is_the_last(
+    rule: dict[str, str], budget: int, want: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cel_rules, "BUDGET", budget)
+    lists = listed(NUMBER, maxItems=1000, **{f"{X}validations": [rule, {"rule": "false"}]})
+    custom = resource(definition("Thing", obj(l=lists, n={**NUMBER, f"{X}validations": [{"rule": "false"}]})))
+    assert causes(post(custom, {"l": list(range(1000)), "n": 1})) == [f'spec.l: Invalid value: "array": {want}']
+
+
+def test_a_rule_that_does_not_fit_the_value() -> None:
+    custom = resource(definition("Thing", obj(f={**INT_OR_STRING, f"{X}validations": [{"rule": "self < 5"}]})))
+    text = "'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self < 5"
+    assert causes(post(custom, {"f": "x"})) == [f'spec.f: Invalid value: "": {text}']
 
 
 OBJECT = {

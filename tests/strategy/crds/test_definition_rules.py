@@ -1,29 +1,21 @@
-"""Rules of definitions that recorded cases do not reach, each with its exact text."""
+"""Rules of definitions beside their schemas that recorded cases do not reach, each with its exact text."""
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
 import pytest
 
-from podstrat import Engine
 from podstrat.strategy.crds import controllers
-from podstrat.strategy.request import Request
-from tests.strategy.crds.definitions import TEXT, causes, create, definition, obj
+from tests.strategy.crds.definitions import DNS_1035, TEXT, causes, create, definition, obj
 
-X = "x-kubernetes-"
-F = "spec.validation.openAPIV3Schema.properties[spec].properties[f]"
-DNS_1035 = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end "
-    "with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+SUBDOMAIN = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with "
+    "an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 )
-ARRAY: dict[str, Any] = {"type": "array", "items": TEXT}
-
-
-def faults(schema: dict[str, Any]) -> list[str]:
-    """The errors of a schema that stands at spec.f."""
-    return [each.replace(F, "F") for each in causes(create(definition("Thing", obj(f=schema))))]
 
 
 def edited(change: Any) -> list[str]:
@@ -32,127 +24,61 @@ def edited(change: Any) -> list[str]:
     return causes(create(crd))
 
 
+def converted(client: dict[str, Any], versions: tuple[str, ...] = ("v1",)) -> list[str]:
+    """The errors of a conversion webhook."""
+    webhook = {"conversionReviewVersions": list(versions), "clientConfig": client}
+    found = edited(lambda spec: spec.update(conversion={"strategy": "Webhook", "webhook": webhook}))
+    return [each.removeprefix("spec.conversion.") for each in found]
+
+
 @pytest.mark.parametrize(
-    "schema, want",
+    "second, want",
     [
         pytest.param(
-            {"type": "object", "additionalProperties": {}},
-            ["F.additionalProperties.type: Required value: must not be empty for specified object fields"],
-            id="values-without-type",
+            {"subresources": {"scale": {"specReplicasPath": ".a", "statusReplicasPath": ".status.a"}}},
+            ['subresources.scale.specReplicasPath: Invalid value: ".a": should be a json path under .spec'],
+            id="scale",
         ),
         pytest.param(
-            {**ARRAY, f"{X}list-type": "set", "items": {**ARRAY, f"{X}list-type": "set"}},
-            [f'F.items.{X}list-type: Invalid value: "set": must be atomic as item of a list with {X}list-type=set'],
-            id="set-of-sets",
+            {"additionalPrinterColumns": [{"name": "", "type": "string", "jsonPath": ".a"}]},
+            ["additionalPrinterColumns[0].name: Required value"],
+            id="column",
         ),
         pytest.param(
-            {**ARRAY, f"{X}list-type": "map"},
+            {"schema": {"openAPIV3Schema": {"type": "string"}}},
             [
-                f"F.{X}list-map-keys: Required value: must not be empty if {X}list-type is map",
-                'F.items.type: Invalid value: "string": must be object if parent array\'s x-kubernetes-list-type is map',
+                'schema.openAPIV3Schema.type: Invalid value: "string": only "object" is allowed as the type at the root of the '
+                "schema if the status subresource is enabled",
+                'schema.openAPIV3Schema.type: Invalid value: "string": must be object at the root',
             ],
-            id="map-of-scalars",
-        ),
-        pytest.param(
-            {**ARRAY, "items": {**TEXT, "nullable": True}, f"{X}list-type": "set"},
-            [f"F.items.nullable: Forbidden: cannot be nullable when {X}list-type is set"],
-            id="nullable-items",
-        ),
-        pytest.param(
-            {"type": "object", "patternProperties": {"a": TEXT}},
-            ["F.patternProperties: Forbidden: patternProperties is not supported"],
-            id="pattern-properties",
-        ),
-        pytest.param(
-            {"type": "object", "dependencies": {"a": ["b"], "c": {}}},
-            ["F.dependencies: Forbidden: dependencies is not supported"],
-            id="dependencies",
-        ),
-        pytest.param(
-            {"type": "object", "definitions": {"a": {"type": "odd"}}},
-            [
-                "F.definitions: Forbidden: definitions is not supported",
-                'F.definitions[a].type: Unsupported value: "odd": supported values: "array", "boolean", "integer", "number", '
-                '"object", "string"',
-            ],
-            id="definitions",
-        ),
-        pytest.param({"type": "string", "$ref": "#/x"}, ["F.$ref: Forbidden: $ref is not supported"], id="ref"),
-        pytest.param(
-            {"type": "array", "items": [TEXT]},
-            ["F.items: Forbidden: items must be a schema object and not an array"],
-            id="items-list",
-        ),
-        pytest.param(
-            {"type": "string", "$schema": "x"},
-            ["spec.validation.openAPIV3Schema: Invalid value: \"\": OpenAPIV3Schema 'schema' is not supported"],
-            id="schema",
-        ),
-        pytest.param(
-            {f"{X}int-or-string": True, f"{X}preserve-unknown-fields": True},
-            [f"F.{X}preserve-unknown-fields: Invalid value: true: must be false if {X}int-or-string is true"],
-            id="int-or-string",
-        ),
-        pytest.param(
-            {"type": "object", "not": {"properties": {"metadata": {}}}},
-            ["F.not.properties[metadata]: Forbidden: must not be specified in a nested context"],
-            id="nested-metadata",
-        ),
-        pytest.param(
-            {"type": "array", "items": TEXT, "allOf": [{"items": {"type": "string"}}]},
-            ["F.allOf[0].items.type: Forbidden: must be empty to be structural"],
-            id="nested-items",
-        ),
-        pytest.param(
-            {**TEXT, f"{X}validations": [{"rule": "true", "message": " "}]},
-            [f'F.{X}validations[0].message: Invalid value: " ": must be non-empty if specified'],
-            id="blank-message",
-        ),
-        pytest.param(
-            {**TEXT, f"{X}validations": [{"rule": "true &&\ntrue"}]},
-            [f"F.{X}validations[0].message: Required value: message must be specified if rule contains line breaks"],
-            id="long-rule",
-        ),
-        pytest.param(
-            {"type": "object", "additionalProperties": TEXT, f"{X}validations": [{"rule": "true", "fieldPath": ".a\n"}]},
-            [f'F.{X}validations[0].fieldPath: Invalid value: ".a\\n": must not contain line breaks'],
-            id="field-path",
+            id="status-of-both",
         ),
     ],
 )
-def test_schemas(schema: dict[str, Any], want: list[str]) -> None:
-    assert faults(schema) == want
+def test_what_differs_between_versions_is_told_there(second: dict[str, Any], want: list[str]) -> None:
+    crd = definition("Thing", obj(f=TEXT), subresources={"status": {}})
+    versions = crd["spec"]["versions"]
+    versions.append({**copy.deepcopy(versions[0]), "name": "v2", "storage": False, **second})
+    assert causes(create(crd)) == [f"spec.versions[1].{each}" for each in want]
 
 
 @pytest.mark.parametrize(
-    "pattern, want",
+    "fields, want",
     [
-        ("(?=a)", "invalid or unsupported Perl syntax: `(?=`"),
-        ("a{2,1}", "invalid repeat count: `{2,1}`"),
-        ("[z-a]", "invalid character class range: `z-a`"),
-        ("*a", "missing argument to repetition operator: `*`"),
-        ("a**", "invalid nested repetition operator: `**`"),
-        ("[a", "missing closing ]: `[a`"),
-        ("a\\", "trailing backslash at end of expression: ``"),
-        ("\\y", "invalid escape sequence: `\\y`"),
-        ("\\x{110000}", "invalid escape sequence: `\\x{110000}`"),
-        ("a)", "unexpected ): `a)`"),
-        ("(a", "missing closing ): `(a`"),
-        ("(?P<n", "invalid named capture: `(?P<n`"),
-        ("(?P<a-b>c)", "invalid named capture: `(?P<a-b>`"),
-        ("[[:odd:]]", "invalid character class range: `[:odd:]`"),
+        pytest.param(
+            [".metadata.name"],
+            ['[0].jsonPath: Invalid value: ".metadata.name": must not point to fields in metadata'],
+            id="metadata",
+        ),
+        pytest.param([f".{name}" for name in "abcdefghi"], [": Too many: 9: must have at most 8 items"], id="nine"),
+        pytest.param([f".{name}" for name in "abcdefgh"], [], id="eight"),
     ],
 )
-def test_patterns_that_go_refuses(pattern: str, want: str) -> None:
-    text = f"must be a valid regular expression, but isn't: error parsing regexp: {want}"
-    assert faults({**TEXT, "pattern": pattern}) == [f"F.pattern: Invalid value: {json.dumps(pattern)}: {text}"]
-
-
-@pytest.mark.parametrize(
-    "pattern", ["(?<n>a)", "(?i)a+?$", "[[:alpha:]_-]+", "\\pL", "[\\d\\-]", "^a|b$", "\\x41\\x{42}", "(?s:.)"]
-)
-def test_patterns_that_go_takes(pattern: str) -> None:
-    assert faults({**TEXT, "pattern": pattern}) == []
+def test_selectable_fields(fields: list[str], want: list[str]) -> None:
+    schema = obj(metadata=obj(name=TEXT), **dict.fromkeys("abcdefghi", TEXT))
+    rows = [{"jsonPath": path} for path in fields]
+    found = causes(create(definition("Thing", {}, schema={"openAPIV3Schema": schema}, selectableFields=rows)))
+    assert found == [f"spec.selectableFields{each}" for each in want]
 
 
 @pytest.mark.parametrize(
@@ -183,6 +109,11 @@ def test_patterns_that_go_takes(pattern: str) -> None:
             lambda spec: spec["versions"][0].update(deprecated=True, deprecationWarning="x" * 257),
             f'spec.versions[0].deprecationWarning: Invalid value: "{"x" * 257}": must be <= 256 characters long',
             id="long-warning",
+        ),
+        pytest.param(
+            lambda spec: spec["versions"][0].update(deprecated=True, deprecationWarning="é" * 129),
+            f'spec.versions[0].deprecationWarning: Invalid value: "{"é" * 129}": must be <= 256 characters long',
+            id="warning-of-many-bytes",
         ),
         pytest.param(
             lambda spec: spec["versions"][0].update(additionalPrinterColumns=[{"name": "", "type": "string", "jsonPath": ".a"}]),
@@ -223,6 +154,29 @@ def test_specs(change: Any, want: str) -> None:
     assert any(each.startswith(want) if want.endswith(": ") else each == want for each in found), found
 
 
+def test_names_are_required() -> None:
+    assert edited(lambda spec: spec["names"].update(plural="", kind="")) == [
+        'metadata.name: Invalid value: "things.example.com": must be spec.names.plural+"."+spec.group',
+        "spec.names.plural: Required value",
+        "spec.names.singular: Required value",
+        "spec.names.kind: Required value",
+        "spec.names.listKind: Required value",
+    ]
+
+
+def test_a_group_is_a_subdomain() -> None:
+    assert causes(create(definition("Thing", obj(f=TEXT), group="Ex.io"))) == [
+        f'metadata.name: Invalid value: "things.Ex.io": {SUBDOMAIN}',
+        f'spec.group: Invalid value: "Ex.io": {SUBDOMAIN}',
+    ]
+
+
+def test_a_warning_of_a_version_that_is_not_deprecated_is_not_read() -> None:
+    found = edited(lambda spec: spec["versions"][0].update(deprecationWarning="x" * 257))
+    text = "can only be set for deprecated versions"
+    assert found == [f'spec.versions[0].deprecationWarning: Invalid value: "{"x" * 257}": {text}']
+
+
 @pytest.mark.parametrize(
     "client, want",
     [
@@ -231,12 +185,52 @@ def test_specs(change: Any, want: str) -> None:
         ({"url": "https://a.b?q=1"}, '.url: Invalid value: "q=1": query parameters are not permitted in the URL'),
         ({"url": "https://"}, '.url: Invalid value: "": host must be specified; desired format: https://host[/path]'),
         ({}, ": Required value: exactly one of url or service is required"),
+        (
+            {"service": {"name": "s", "namespace": "n", "path": "/a/B_/"}},
+            f'.service.path: Invalid value: "/a/B_/": segment[1]: {SUBDOMAIN}',
+        ),
     ],
 )
 def test_conversion_webhooks(client: dict[str, Any], want: str) -> None:
-    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": client}
-    found = edited(lambda spec: spec.update(conversion={"strategy": "Webhook", "webhook": webhook}))
-    assert found == [f"spec.conversion.webhookClientConfig{want}"]
+    assert converted(client) == [f"webhookClientConfig{want}"]
+
+
+@pytest.mark.parametrize("path", ["", "/", "/a/"])
+def test_paths_of_conversion_webhooks(path: str) -> None:
+    assert converted({"service": {"name": "s", "namespace": "n", "path": path}}) == []
+
+
+@pytest.mark.parametrize(
+    "url, want",
+    [
+        ("https://[::1", "missing ']' in host"),
+        ("https://[x]", 'invalid host: ParseAddr("x"): unable to parse IP'),
+        ("https://[10.0.0.1]", "invalid IP-literal"),
+        ("https://a:x/b", 'invalid port ":x" after host'),
+        ("https://a b/", 'invalid character " " in host name'),
+        ("https://a%41/", 'invalid URL escape "%41"'),
+        ("https://a/%zz", 'invalid URL escape "%zz"'),
+        ("https://a/\n", "net/url: invalid control character in URL"),
+        ("https://u v@a/", "net/url: invalid userinfo"),
+        ("://a", "missing protocol scheme"),
+        ("1:2/a", "first path segment in URL cannot contain colon"),
+    ],
+)
+def test_urls_that_go_refuses(url: str, want: str) -> None:
+    text = f"url must be a valid URL: parse {json.dumps(url)}: {want}; desired format: https://host[/path]"
+    assert converted({"url": url}) == [f"webhookClientConfig.url: Required value: {text}"]
+
+
+@pytest.mark.parametrize("url", ["https://[::1]:443/a", "https://a.b:/", "https://a/b%20c", "https://é"])
+def test_urls_that_go_takes(url: str) -> None:
+    assert converted({"url": url}) == []
+
+
+def test_a_repeated_review_version_is_not_read_again() -> None:
+    assert converted({"url": "https://a"}, ("v1", "V_", "V_")) == [
+        f'conversionReviewVersions[1]: Invalid value: "V_": {DNS_1035}',
+        'conversionReviewVersions[2]: Invalid value: "V_": duplicate version',
+    ]
 
 
 @pytest.mark.parametrize(
@@ -264,40 +258,3 @@ def test_protected_groups_need_approval(annotation: str | None, want: str) -> No
         return
     assert len(found) == 1
     assert found[0].startswith(f"metadata.annotations[api-approved.kubernetes.io]: {want}")
-
-
-def test_wrong_types_in_schemas_are_told_as_the_server_tells_them() -> None:
-    def message(schema: Any) -> str:
-        return str(create(definition("Thing", obj(f=schema))).body["message"]).partition(": ")[2]
-
-    at = "JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties"
-    assert message("x") == f"json: cannot unmarshal string into Go struct field {at} of type v1.JSONSchemaProps"
-    assert message({"type": ["a"]}) == f"json: cannot unmarshal array into Go struct field {at}.type of type string"
-    assert message({"required": "x"}) == f"json: cannot unmarshal string into Go struct field {at}.required of type []string"
-    assert message({"maximum": "x"}) == f"json: cannot unmarshal string into Go struct field {at}.maximum of type float64"
-    assert message({"additionalProperties": 1}) == "boolean or JSON schema expected"
-    # Items are decoded by themselves: the path begins anew.
-    assert message({"items": {"maxLength": 1.5}}) == (
-        "json: cannot unmarshal number 1.5 into Go struct field JSONSchemaProps.maxLength of type int64"
-    )
-
-
-def test_what_is_immutable_once_a_definition_is_established() -> None:
-    engine = Engine()
-    made = create(definition("Thing", obj(f=TEXT)), engine).body
-    made["metadata"]["resourceVersion"] = "1"
-    made = controllers.settled(made, [], "2026-01-01T00:00:00Z")
-    changed = json.loads(json.dumps(made))
-    changed["spec"]["scope"] = "Cluster"
-    changed["spec"]["names"]["kind"] = "Thung"
-    request = Request(
-        "update",
-        body=changed,
-        name="things.example.com",
-        namespace="",
-        resource="customresourcedefinitions.apiextensions.k8s.io",
-    )
-    assert causes(engine.answer(request, made)) == [
-        'spec.scope: Invalid value: "Cluster": field is immutable',
-        'spec.names.kind: Invalid value: "Thung": field is immutable',
-    ]
