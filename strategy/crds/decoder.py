@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from podstrat.strategy.crds import embedded, pruning
 from podstrat.strategy.crds.schema_reader import plain
-from podstrat.strategy.decoding import codec, jsontext
+from podstrat.strategy.decoding import codec, duplicates, jsontext
 from podstrat.strategy.decoding.codec import Decoded, DecodeError, Seen
 from podstrat.strategy.decoding.walk import MOST_STRICT
 from podstrat.strategy.formats import go
@@ -44,7 +44,7 @@ class Decoder(codec.Decoder):
     def _resolved(self, value: Any, body: Any, api_version: str) -> Decoded:
         said_kind, said_version = _named(value, body)
         try:
-            strict = list(dict.fromkeys(_repeated(value, "")))
+            strict = list(dict.fromkeys(duplicates.named(value)))
             obj = plain(value)
             metadata, unknown = self._metadata(obj.get("metadata"), "metadata")
             obj = {**obj, "metadata": metadata}
@@ -131,20 +131,3 @@ def _named(value: Any, body: Any) -> tuple[str, str]:
         raise DecodeError(f"Object 'Kind' is missing in '{jsontext.text(codec.sent(body))}'")
     version = value.get("apiVersion")
     return type_meta.kind, version if isinstance(version, str) else ""
-
-
-def _repeated(value: Any, at: str) -> Iterator[str]:
-    """The keys that a text repeats, in its order."""
-    if isinstance(value, dict):
-        names: set[str] = set()
-        for key, item in value.items():
-            path = f"{at}.{key}" if at else str(key)
-            if key in names:
-                yield f"duplicate field {go.quote(path)}"
-            names.add(key)
-            if isinstance(item, (dict, list)):
-                yield from _repeated(item, path)
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            if isinstance(item, (dict, list)):
-                yield from _repeated(item, f"{at}[{i}]")

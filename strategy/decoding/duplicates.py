@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from podstrat.strategy.api.types import SCALARS, SPECIAL, Field, Types
 from podstrat.strategy.decoding.jsontext import Pairs
+from podstrat.strategy.formats import go
+
+
+def named(value: Any, at: str = "") -> Iterator[str]:
+    """The keys that a value without a type repeats, in the order of the text, as strict decoding names them."""
+    if isinstance(value, dict):
+        seen: set[str] = set()
+        for key, item in value.items():
+            path = f"{at}.{key}" if at else str(key)
+            if key in seen:
+                yield f"duplicate field {go.quote(path)}"
+            seen.add(key)
+            if isinstance(item, (dict, list)):
+                yield from named(item, path)
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            if isinstance(item, (dict, list)):
+                yield from named(item, f"{at}[{i}]")
 
 
 def folded(value: Any, type_name: str, types: Types) -> Any:

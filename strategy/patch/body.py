@@ -9,7 +9,7 @@ from typing import Any
 from podstrat.records import NamedTuple
 from podstrat.strategy import errors
 from podstrat.strategy.context import V1_37, Version
-from podstrat.strategy.decoding import codec, jsontext
+from podstrat.strategy.decoding import codec, duplicates, jsontext
 from podstrat.strategy.decoding.walk import MOST_STRICT, described
 from podstrat.strategy.formats import go
 
@@ -108,26 +108,16 @@ def _complaints(patch: Any, kind: str) -> list[str]:
 
     Upstream: kjson.UnmarshalStrict
     """
-    faults = dict.fromkeys(_faults(patch, "", kind == "json"))
+    faults = dict.fromkeys(_faults(patch, kind == "json"))
     return list(faults)[:MOST_STRICT]
 
 
-def _faults(value: Any, path: str, operations: bool = False) -> Iterator[str]:
-    if isinstance(value, dict):
-        names: set[str] = set()
-        for name, member in value.items():
-            inner = f"{path}.{name}" if path else name
-            if name in names:
-                yield f"duplicate field {go.quote(inner)}"
-            names.add(name)
-            if isinstance(member, (dict, list)):
-                yield from _faults(member, inner)
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            if operations and isinstance(item, dict):
-                yield from _operation_faults(item, f"[{i}]")
-            elif isinstance(item, (dict, list)):
-                yield from _faults(item, f"{path}[{i}]")
+def _faults(patch: Any, operations: bool) -> Iterator[str]:
+    if not operations or not isinstance(patch, list):
+        yield from duplicates.named(patch)
+        return
+    for i, item in enumerate(patch):
+        yield from _operation_faults(item, f"[{i}]") if isinstance(item, dict) else duplicates.named(item, f"[{i}]")
 
 
 def _operation_faults(operation: dict[str, Any], path: str) -> Iterator[str]:
@@ -140,7 +130,7 @@ def _operation_faults(operation: dict[str, Any], path: str) -> Iterator[str]:
         if name in names:
             yield f"duplicate field {go.quote(inner)}"
         names.add(name)
-        yield from _faults(member, inner)
+        yield from duplicates.named(member, inner)
 
 
 def _settled(value: Any) -> Any:
