@@ -6,16 +6,19 @@ import contextlib
 import http.client
 import itertools
 import json
+import operator
 import re
 import ssl
 import urllib.parse
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
 from podstrat.testing.server import Server
 from tests.conformance import compare
+from tests.conformance.one_second import in_one_second
 from tests.conformance.recorded import BASES, PATCHES, TABLE, Recording, edited, localised, recalled, recordings
 
 TOKEN = "recorded"
@@ -119,6 +122,15 @@ def _remove(client: Client, name: str) -> None:
         client.send("DELETE", f"{client.pods}/{name}", {"gracePeriodSeconds": 0}, "application/json", "application/json")
 
 
+def _difference(case: dict[str, Any], client: Client) -> str:
+    """The first difference from what was recorded; empty if there is none."""
+    for i, (want, given) in enumerate(zip(case["want"], list(_answers(case, client)), strict=True)):
+        given["body"] = compare.in_recorded_order(given["body"], want["body"])
+        if why := compare.first_difference(want, given) or compare.first_other_order(want["body"], given["body"]):
+            return f"{case['id']} step {i}: {why}"
+    return ""
+
+
 SAMPLED = {"fuzz-agree-1.37": 8}
 """Files of which every so manieth case is replayed always, and all where there is time."""
 ALWAYS = ("1.37", "fuzz-1.37", "fuzz-1.37-all-alpha", "fuzz-1.37-beta-off")
@@ -152,10 +164,6 @@ def test_recorded_answers_over_https(recording: Recording, every: int, tmp_path:
             body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": client.namespace}}
             assert client.send("POST", "/api/v1/namespaces", body, "application/json", "application/json")["code"] == 201
         for case in itertools.islice(recording.cases(), 0, None, every):
-            got = list(_answers(case, client))
-            for i, (want, given) in enumerate(zip(case["want"], got, strict=True)):
-                given["body"] = compare.in_recorded_order(given["body"], want["body"])
-                if why := compare.first_difference(want, given) or compare.first_other_order(want["body"], given["body"]):
-                    differing.append(f"{case['id']} step {i}: {why}")
-                    break
+            if fault := in_one_second(case, partial(_difference, case, client), operator.not_):
+                differing.append(fault)
     assert not differing, "\n".join(differing[:20])

@@ -21,6 +21,7 @@ from podstrat.apiserver.metrics import Metrics
 from podstrat.apiserver.storage.store import Store
 from podstrat.strategy.engine import Engine
 from tests.conformance import compare, kinds
+from tests.conformance.one_second import in_one_second
 from tests.conformance.recorded import CASES, PATCHES, TABLE, Recording, area
 from tests.conformance.replay import Verdict
 
@@ -87,6 +88,10 @@ def verdicts(recording: Recording, prefix: str = "") -> Iterator[Verdict]:
 
 def verdict(case: Object, client: Client) -> Verdict:
     """How one case comes out."""
+    return in_one_second(case, lambda: _verdict(case, client), lambda found: found.whole)
+
+
+def _verdict(case: Object, client: Client) -> Verdict:
     got = list(answers(case, client))
     codes = [each["code"] for each in case["want"]] == [each["code"] for each in got]
     for i, (want, one) in enumerate(zip(case["want"], got, strict=True)):
