@@ -16,6 +16,7 @@ from podstrat.apiserver.metrics import Metrics
 from podstrat.apiserver.storage.store import Store
 from podstrat.strategy.admission import Settings as AdmissionSettings
 from podstrat.strategy.admission import plugins
+from tests.conformance import versions
 from tests.conformance.lists import NAME, TOKEN, Script, cases, verdict, verdicts
 from tests.conformance.run import FLOOR, agreeing
 
@@ -51,3 +52,9 @@ def test_a_server_that_has_forgotten_old_versions(forgetful: tuple[str, Store], 
     url, store = forgetful
     (case,) = cases(name)
     assert verdict(case, Script(url, 0, store.compact)).why is None
+
+
+def test_a_version_that_is_also_a_code() -> None:
+    names = versions.Names(ns="a", ns2="b", rvA="404")
+    status = {"kind": "Status", "message": "Too large resource version: 404, current: 41", "code": 404}
+    assert names.shown(status) == {**status, "message": "Too large resource version: <rvA>, current: <rv>"}

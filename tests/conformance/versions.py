@@ -103,13 +103,22 @@ class Names:
         cleaned = compare.clean(body)
         if (body.get("metadata") or {}).get("continue"):
             cleaned["metadata"] = {"continue": "<continue>"}
-        text = json.dumps(cleaned)
+        return self._named(cleaned)
+
+    def _named(self, value: Any) -> Any:
+        """A value with the resourceVersions in its texts by their names. Numbers stay: one may be the code of the answer."""
+        if isinstance(value, dict):
+            return {key: self._named(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self._named(each) for each in value]
+        if not isinstance(value, str):
+            return value
         for name, saved in self.saved.items():
             if name.startswith("rv") and saved:
-                text = re.sub(rf"(?<![0-9]){re.escape(saved)}(?![0-9])", f"<{name}>", text)
+                value = re.sub(rf"(?<![0-9]){re.escape(saved)}(?![0-9])", f"<{name}>", value)
         for pattern, replacement in _STATUS_VERSIONS:
-            text = pattern.sub(replacement, text)
-        return json.loads(text)
+            value = pattern.sub(replacement, value)
+        return value
 
 
 def _is_list(body: dict[str, Any]) -> bool:
