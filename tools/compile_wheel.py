@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GROUP = "podstrat"
 """All modules are in one library, podstrat__mypyc, beside the package: so they call each other as C functions."""
 OPTIMISE = "2"
-"""A create takes 5 % less time than with 1, for a third more of the compiler's; 3, and optimising at link time, give no more."""
+"""A create takes 3 to 5 % less time than with 1, the compiler a third more; 3, and optimising at link time, give no more."""
 CALLS = ("-fvisibility=hidden", "-fno-semantic-interposition", "-fno-plt")
 """Functions of the library call each other, and Python's, without a stub between: a seventh fewer mispredicted branches."""
 SUFFIX: str = sysconfig.get_config_var("EXT_SUFFIX") or ".so"

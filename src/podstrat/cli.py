@@ -7,6 +7,7 @@ It is imported when it is run, so that no command waits for what another one nee
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
@@ -151,9 +152,11 @@ def _end(code: int) -> None:
         return
     atexit._run_exitfuncs()
     _abandon_output()
-    if sys.stderr is not None:
-        sys.stderr.flush()
-    os._exit(code)
+    try:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    finally:  # whatever cannot be said: the exit code says it
+        os._exit(code)
 
 
 def _command(name: str) -> ModuleType:
@@ -209,7 +212,8 @@ def _listing() -> str:
 
 
 def _fail(text: str, code: int) -> int:
-    print(f"podstrat: {text}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # whatever cannot be said: the exit code says it
+        print(f"podstrat: {text}", file=sys.stderr)
     return code
 
 

@@ -150,6 +150,10 @@ def test_closed_output():
     assert shell("$podstrat gates >&-") == (exits.OK, "")
 
 
+def test_errors_that_cannot_be_printed_still_have_their_exit_code():
+    assert shell("$podstrat check no-such-file.yaml 2>/dev/full") == (exits.USAGE, "")
+
+
 @pytest.mark.parametrize("more, code", [([], exits.OK), (["--no-such-option"], exits.USAGE)])
 def test_a_short_command_ends_its_process_in_order(more, code):
     """Its output, piped and therefore buffered, is whole; functions for the end run; nothing behind main does."""
